@@ -1,0 +1,50 @@
+//! The traits through which everything leaves an isolate. No channel, no authority.
+
+use crate::limits::{Outcome, Usage};
+use crate::rpc::Cap;
+
+/// What a loaded Worker may reach outside itself, given once, when it is loaded.
+#[derive(Clone, Default)]
+pub struct Channels {
+    /// Where global `fetch()` and `connect()` go. `None`: refused with the platform's text.
+    pub global_outbound: Option<Cap>,
+    /// Called on the isolate's thread for each console line; must not block.
+    pub console: Option<std::sync::Arc<dyn ConsoleSink>>,
+}
+
+/// The severity of a console line, in the platform's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConsoleLevel {
+    Debug,
+    Info,
+    Log,
+    Warn,
+    Error,
+}
+
+impl ConsoleLevel {
+    /// The name tails use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Log => "log",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Receives what a Worker writes to its console.
+pub trait ConsoleSink: Send + Sync {
+    /// One call of a console method, formatted as a person would read it. Runs on the isolate's thread.
+    fn line(&self, level: ConsoleLevel, text: &str);
+}
+
+/// How an invocation ended, sent once when nothing of it is left.
+#[derive(Clone, Debug)]
+pub struct InvocationReport {
+    pub outcome: Outcome,
+    pub usage: Usage,
+}

@@ -1,0 +1,20 @@
+//! One V8 isolate and everything a Worker sees inside it.
+//!
+//! This crate knows nothing of sockets, files, HTTP servers, configuration or passes. What an isolate can reach
+//! outside itself, it reaches through a [`rpc::Capability`] or a [`channel::Channels`] it was given.
+//!
+//! | Room | Owns |
+//! |---|---|
+//! | [`isolate`] | one isolate on its own OS thread: creation, inbox, turn loop, eviction, destruction; the pool |
+//! | [`invocation`] | the state of one event's handling: budgets, subrequests, `waitUntil`, abort, clock |
+//! | [`limits`] | the meters and the watchdog: CPU, subrequests, memory; causes and outcomes |
+//! | [`modules`] | what a Worker is made of, how specifiers resolve, and the errors of both |
+//! | [`rpc`] | JS RPC: values as bytes plus capabilities, stubs, targets, sessions |
+//! | `api` | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
+//! | [`channel`] | the traits through which everything leaves an isolate |
+
+pub mod channel;
+pub mod error;
+pub mod limits;
+pub mod modules;
+pub mod rpc;

@@ -1,0 +1,195 @@
+//! JS RPC. A value crosses as structured-clone bytes plus the capabilities it mentions; nothing else crosses.
+//!
+//! [`Capability`] is the one door: an object in another isolate, a host's Rust object, or the far end of a process
+//! boundary are all a `Capability`, and an isolate cannot tell them apart.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::limits::{Cause, Usage};
+
+/// The largest serialized value that may cross in one message, as on the platform.
+pub const MESSAGE_BYTES_MAX: usize = 32 << 20;
+
+/// A serialized value: bytes in V8's structured-clone format (host objects as in `rpc::serialize`) and the
+/// capabilities they refer to by index.
+#[derive(Clone, Default)]
+pub struct Message {
+    pub bytes: bytes::Bytes,
+    pub caps: Vec<Cap>,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Content never reaches logs.
+        write!(f, "Message({} bytes, {} caps)", self.bytes.len(), self.caps.len())
+    }
+}
+
+/// How the receiver revives a capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CapKind {
+    /// An `RpcTarget` or other object: revived as an `RpcStub` with properties.
+    Object,
+    /// A function: revived as a callable `RpcStub`.
+    Function,
+    /// A service (entrypoint): revived as a `Fetcher`.
+    Service,
+}
+
+/// A capability and the shape it is revived in.
+#[derive(Clone)]
+pub struct Cap {
+    pub kind: CapKind,
+    pub target: Arc<dyn Capability>,
+}
+
+/// One operation on a capability.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Property names from the capability's object to the member meant; at most [`PATH_MAX`].
+    pub path: Vec<String>,
+    pub op: Op,
+}
+
+/// The deepest property path one call may name.
+pub const PATH_MAX: usize = 64;
+
+/// What to do with the member that a call's path names.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Read it.
+    Get,
+    /// Call it. The message is an array: the arguments.
+    Call(Message),
+}
+
+/// Something an isolate or the host can call. Dropping the last reference releases it at its home.
+///
+/// Called from any thread, also from an isolate's thread in the middle of a turn: an implementation must not block.
+/// The answer goes to `reply`, exactly once, from any thread; a dropped [`Reply`] answers "canceled" by itself.
+pub trait Capability: Send + Sync + 'static {
+    /// Starts the call. What is returned, if anything, stands for the result before it is known: calls on it are
+    /// pipelined. `None`: this capability cannot pipeline, and the caller must await the answer first.
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>>;
+
+    /// Whether a call on it counts as a subrequest of the caller (services do; objects met in a session do not).
+    fn counts_as_subrequest(&self) -> bool {
+        false
+    }
+
+    /// For downcasting by whoever made it (for example, to see that a capability is the runtime's own export).
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// An answered call: the value, and what the callee's invocation had used when it answered (zero when unknown).
+#[derive(Debug)]
+pub struct Answer {
+    pub result: Result<Message, RpcError>,
+    pub usage: Usage,
+}
+
+impl From<Result<Message, RpcError>> for Answer {
+    fn from(result: Result<Message, RpcError>) -> Self {
+        Self { result, usage: Usage::default() }
+    }
+}
+
+/// Where an answer goes: exactly one [`Answer`], also when dropped.
+pub struct Reply(Option<Box<dyn FnOnce(Answer) + Send>>);
+
+impl Reply {
+    /// Calls `deliver` with the answer, on whatever thread answers; it must not block.
+    pub fn new(deliver: impl FnOnce(Answer) + Send + 'static) -> Self {
+        Self(Some(Box::new(deliver)))
+    }
+
+    /// A reply that nobody reads.
+    #[must_use]
+    pub fn ignore() -> Self {
+        Self::new(drop)
+    }
+
+    /// A reply and the future of its answer. Dropping the future does not cancel the call.
+    #[must_use]
+    pub fn channel() -> (Self, futures::channel::oneshot::Receiver<Answer>) {
+        let (sender, receiver) = futures::channel::oneshot::channel();
+        (Self::new(move |answer| drop(sender.send(answer))), receiver)
+    }
+
+    pub fn send(mut self, answer: impl Into<Answer>) {
+        if let Some(deliver) = self.0.take() {
+            deliver(answer.into());
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let Some(deliver) = self.0.take() {
+            deliver(Err(RpcError::ended(Cause::Canceled)).into());
+        }
+    }
+}
+
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reply")
+    }
+}
+
+/// An error that crosses: what the caller's JavaScript will throw.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {message}")]
+pub struct RpcError {
+    /// The JavaScript class it is revived as: `Error`, `TypeError`, `RangeError`, … (`Error` when unknown here).
+    pub name: String,
+    pub message: String,
+    /// The callee's stack, when it may be shown.
+    pub stack: Option<String>,
+    /// It came from the other side: callers see `remote: true`.
+    pub remote: bool,
+    /// Backing off may help: callers see `overloaded: true`.
+    pub overloaded: bool,
+    /// The thing called is gone for good: callers see `retryable: true`-free disconnection semantics (`onRpcBroken`).
+    pub disconnected: bool,
+    /// When a limit or its owner ended the callee, which.
+    pub cause: Option<Cause>,
+    /// A thrown value in structured-clone form, when the callee threw something that is not a plain error
+    /// (own properties, non-Error values); revived instead of `name`/`message` where it can be.
+    pub thrown: Option<ThrownValue>,
+}
+
+/// A thrown value on its way; compared by its bytes only.
+#[derive(Clone, Debug)]
+pub struct ThrownValue(pub Message);
+
+impl PartialEq for ThrownValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.bytes == other.0.bytes
+    }
+}
+impl Eq for ThrownValue {}
+
+impl RpcError {
+    /// A remote error of the given class.
+    #[must_use]
+    pub fn new(name: &str, message: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            message: message.into(),
+            stack: None,
+            remote: true,
+            overloaded: false,
+            disconnected: false,
+            cause: None,
+            thrown: None,
+        }
+    }
+
+    /// What every caller of an ended invocation gets.
+    #[must_use]
+    pub fn ended(cause: Cause) -> Self {
+        Self { overloaded: cause.overloaded(), cause: Some(cause), ..Self::new("Error", cause.message()) }
+    }
+}
