@@ -15,6 +15,7 @@
 
 pub mod channel;
 pub mod error;
+pub mod isolate;
 pub mod limits;
 pub mod modules;
 pub mod rpc;

@@ -1,0 +1,74 @@
+//! One V8 isolate on its own OS thread. Messages in, messages out; everything that touches V8 happens on that thread.
+//!
+//! [`Isolate`] is the handle everyone else holds: cheap to clone, usable from any thread, never blocking. When the
+//! last handle (entrypoints and stubs hold one too) is dropped, the thread ends and the isolate with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::channel::{Channels, InvocationReport};
+use crate::error::Blame;
+use crate::limits::{Cause, ResourceLimits};
+use crate::modules::WorkerSource;
+use crate::rpc::{Call, Capability, Message, Reply};
+
+/// What an isolate is created with, before any code is known.
+#[derive(Clone, Debug)]
+pub struct IsolateConfig {
+    /// Heap, ArrayBuffers and WebAssembly memory together, in bytes.
+    pub memory_bytes_max: usize,
+    /// The thread's stack, in bytes; V8 gets most of it.
+    pub stack_bytes: usize,
+    /// Requests waiting in the inbox; over it a call is refused as overloaded. Answers are never refused.
+    pub inbox_len_max: usize,
+}
+
+impl Default for IsolateConfig {
+    fn default() -> Self {
+        Self { memory_bytes_max: 128 << 20, stack_bytes: 2 << 20, inbox_len_max: 1024 }
+    }
+}
+
+/// Everything that turns a never-used isolate into a running Worker.
+#[derive(Clone)]
+pub struct LoadCode {
+    pub source: WorkerSource,
+    /// The value of `env`, an object; `None` is `{}`.
+    pub env: Option<Message>,
+    pub channels: Channels,
+    /// CPU time for compiling and evaluating the modules, a budget of its own.
+    pub startup_cpu: Duration,
+    /// Default and ceiling for every invocation.
+    pub limits: ResourceLimits,
+}
+
+/// Why a Worker did not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct LoadError {
+    /// The whole text, in the platform's words (`Failed to start Worker:\n…`).
+    pub message: String,
+    pub phase: LoadPhase,
+    /// Set when a limit ended it.
+    pub cause: Option<Cause>,
+    pub blame: Blame,
+}
+
+/// How far loading got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadPhase {
+    /// Parsing a module, or resolving what it imports.
+    Compile,
+    /// Running the modules' top level.
+    Evaluate,
+}
+
+/// Which entrypoint of a loaded Worker, and what each of its invocations gets.
+#[derive(Clone, Debug, Default)]
+pub struct EntrypointSpec {
+    /// `None` (and `"default"`) mean the default export.
+    pub name: Option<String>,
+    /// The value of `ctx.props`; `None` is `{}`.
+    pub props: Option<Message>,
+    pub limits: ResourceLimits,
+}
