@@ -3,14 +3,13 @@
 //! [`Isolate`] is the handle everyone else holds: cheap to clone, usable from any thread, never blocking. When the
 //! last handle (entrypoints and stubs hold one too) is dropped, the thread ends and the isolate with it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::channel::{Channels, InvocationReport};
+use crate::channel::Channels;
 use crate::error::Blame;
 use crate::limits::{Cause, ResourceLimits};
 use crate::modules::WorkerSource;
-use crate::rpc::{Call, Capability, Message, Reply};
+use crate::rpc::Message;
 
 /// What an isolate is created with, before any code is known.
 #[derive(Clone, Debug)]
