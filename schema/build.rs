@@ -1,16 +1,29 @@
-//! Compiles each `*.capnp` file of this crate with the `capnp` tool.
+//! Turns the schemas beside this file into Rust, with Debian's `capnp` tool.
 
-fn main() {
-    let files = ["workerd.capnp"];
-    for file in files {
-        println!("cargo::rerun-if-changed={file}");
+use std::process::{Command, ExitCode};
+
+/// One file a protocol or format.
+const SCHEMAS: [&str; 2] = ["executor.capnp", "workerd.capnp"];
+
+fn main() -> ExitCode {
+    for schema in SCHEMAS {
+        println!("cargo::rerun-if-changed={schema}");
     }
-    let mut command = capnpc::CompilerCommand::new();
-    for file in files {
-        command.file(file);
+    if Command::new("capnp").arg("--version").output().is_err() {
+        println!(
+            "cargo::error=the Cap'n Proto compiler `capnp` is missing: install it with `apt-get install capnproto`"
+        );
+        return ExitCode::FAILURE;
     }
-    if let Err(error) = command.run() {
-        println!("cargo::error=Cap'n Proto's schema compiler failed (Debian's package `capnproto` has it): {error}");
-        std::process::exit(1);
+    let mut compiler = capnpc::CompilerCommand::new();
+    for schema in SCHEMAS {
+        compiler.file(schema);
+    }
+    match compiler.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("cargo::error=the Cap'n Proto schemas do not compile: {}", error.to_string().replace('\n', " "));
+            ExitCode::FAILURE
+        }
     }
 }

@@ -1,8 +1,19 @@
-//! The Cap'n Proto protocols and formats loaderd speaks, one file each, as generated code.
+//! The Cap'n Proto protocols and formats of loaderd as Rust modules, generated when this crate is built.
+//!
+//! | Module | What it is for |
+//! |---|---|
+//! | [`executor_capnp`] | the protocol between a client that wants programs run and `loaderd executor` |
+//! | [`workerd_capnp`] | workerd's configuration format |
 
-#![allow(unreachable_pub, clippy::undocumented_unsafe_blocks, reason = "generated code")]
+// Generated code follows its generator's style, not ours.
+#![allow(
+    unreachable_pub,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    clippy::unimplemented,
+    clippy::unwrap_used,
+    reason = "generated code"
+)]
 
-/// workerd's configuration format.
-pub mod workerd_capnp {
-    include!(concat!(env!("OUT_DIR"), "/workerd_capnp.rs"));
-}
+capnp::generated_code!(pub mod executor_capnp);
+capnp::generated_code!(pub mod workerd_capnp);
