@@ -3,7 +3,7 @@
 use std::process::{Command, ExitCode};
 
 /// One file a protocol or format.
-const SCHEMAS: [&str; 2] = ["executor.capnp", "workerd.capnp"];
+const SCHEMAS: [&str; 3] = ["channel.capnp", "executor.capnp", "workerd.capnp"];
 
 fn main() -> ExitCode {
     for schema in SCHEMAS {

@@ -2,6 +2,7 @@
 //!
 //! | Module | What it is for |
 //! |---|---|
+//! | [`channel_capnp`] | what the broker and a sandbox process say to each other |
 //! | [`executor_capnp`] | the protocol between a client that wants programs run and `loaderd executor` |
 //! | [`workerd_capnp`] | workerd's configuration format |
 
@@ -15,5 +16,6 @@
     reason = "generated code"
 )]
 
+capnp::generated_code!(pub mod channel_capnp);
 capnp::generated_code!(pub mod executor_capnp);
 capnp::generated_code!(pub mod workerd_capnp);
