@@ -6,6 +6,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) mod host_tag;
+pub mod plain;
+
 use crate::limits::{Cause, Usage};
 
 /// The largest serialized value that may cross in one message, as on the platform.
@@ -111,7 +114,6 @@ impl Reply {
     }
 
     /// A reply and the future of its answer. Dropping the future does not cancel the call.
-    #[must_use]
     pub fn channel() -> (Self, futures::channel::oneshot::Receiver<Answer>) {
         let (sender, receiver) = futures::channel::oneshot::channel();
         (Self::new(move |answer| drop(sender.send(answer))), receiver)

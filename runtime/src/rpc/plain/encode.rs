@@ -1,0 +1,196 @@
+//! [`Plain`] to structured-clone bytes, as V8 would write them.
+
+use super::wire::*;
+use super::{BigInt, BytesKind, DEPTH_MAX, EncodeError, JsString, Plain, PlainError, PlainObject};
+use crate::rpc::{Cap, MESSAGE_BYTES_MAX, Message, host_tag};
+
+type Result<T> = std::result::Result<T, EncodeError>;
+
+pub(super) fn encode(value: &Plain) -> Result<Message> {
+    let mut encoder = Encoder { bytes: vec![VERSION, VERSION_WRITTEN], caps: Vec::new(), depth: 0 };
+    encoder.value(value)?;
+    Ok(Message { bytes: encoder.bytes.into(), caps: encoder.caps })
+}
+
+struct Encoder {
+    bytes: Vec<u8>,
+    caps: Vec<Cap>,
+    depth: usize,
+}
+
+impl Encoder {
+    fn value(&mut self, value: &Plain) -> Result<()> {
+        if self.depth >= DEPTH_MAX {
+            return Err(EncodeError::Depth);
+        }
+        self.depth += 1;
+        match value {
+            Plain::Undefined => self.bytes.push(UNDEFINED),
+            Plain::Null => self.bytes.push(NULL),
+            Plain::Bool(true) => self.bytes.push(TRUE),
+            Plain::Bool(false) => self.bytes.push(FALSE),
+            Plain::Number(number) => self.number(*number),
+            Plain::BigInt(integer) => self.big_int(integer),
+            Plain::String(string) => self.string(string),
+            Plain::Array(elements) => self.array(elements)?,
+            Plain::Object(object) => self.object(object)?,
+            Plain::Map(entries) => {
+                self.bytes.push(BEGIN_MAP);
+                for (key, value) in entries {
+                    self.value(key)?;
+                    self.value(value)?;
+                }
+                self.bytes.push(END_MAP);
+                self.varint(entries.len() * 2);
+            }
+            Plain::Set(members) => {
+                self.bytes.push(BEGIN_SET);
+                for member in members {
+                    self.value(member)?;
+                }
+                self.bytes.push(END_SET);
+                self.varint(members.len());
+            }
+            Plain::Date(millis) => {
+                self.bytes.push(DATE);
+                self.bytes.extend_from_slice(&millis.to_le_bytes());
+            }
+            Plain::Bytes(kind, bytes) => self.byte_holder(*kind, bytes),
+            Plain::Error(error) => self.error(error)?,
+            Plain::Cap(cap) => {
+                self.bytes.push(HOST_OBJECT);
+                self.varint(host_tag::CAPABILITY as usize);
+                self.varint(self.caps.len());
+                self.caps.push(cap.clone());
+            }
+        }
+        self.depth -= 1;
+        // Checked after each value, so that what is over the limit is at most one string or buffer.
+        if self.bytes.len() > MESSAGE_BYTES_MAX { Err(EncodeError::Bytes(self.bytes.len())) } else { Ok(()) }
+    }
+
+    fn number(&mut self, number: f64) {
+        let integer = number as i32;
+        // Compared by bits: -0 is not the integer 0.
+        if f64::from(integer).to_bits() == number.to_bits() {
+            self.int32(integer);
+        } else {
+            self.bytes.push(DOUBLE);
+            self.bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    fn int32(&mut self, integer: i32) {
+        self.bytes.push(INT32);
+        let zigzag = (integer << 1) ^ (integer >> 31);
+        self.varint(zigzag.cast_unsigned() as usize);
+    }
+
+    fn big_int(&mut self, integer: &BigInt) {
+        self.bytes.push(BIG_INT);
+        let length = integer.magnitude.len().next_multiple_of(8);
+        self.varint(length << 1 | usize::from(integer.negative && length > 0));
+        self.bytes.extend_from_slice(&integer.magnitude);
+        self.bytes.resize(self.bytes.len() + (length - integer.magnitude.len()), 0);
+    }
+
+    fn string(&mut self, string: &JsString) {
+        if string.is_latin1() {
+            self.bytes.push(ONE_BYTE_STRING);
+            match string.as_str() {
+                Some(text) if text.is_ascii() => {
+                    self.varint(text.len());
+                    self.bytes.extend_from_slice(text.as_bytes());
+                }
+                _ => {
+                    self.varint(string.len_utf16());
+                    self.bytes.extend(string.units().map(|unit| unit.to_le_bytes()[0]));
+                }
+            }
+            return;
+        }
+        let length = string.len_utf16() * 2;
+        // Two-byte characters start at an even place.
+        if (self.bytes.len() + 1 + varint_len(length)) % 2 == 1 {
+            self.bytes.push(PADDING);
+        }
+        self.bytes.push(TWO_BYTE_STRING);
+        self.varint(length);
+        self.bytes.reserve(length);
+        for unit in string.units() {
+            self.bytes.extend_from_slice(&unit.to_le_bytes());
+        }
+    }
+
+    fn array(&mut self, elements: &[Plain]) -> Result<()> {
+        self.bytes.push(BEGIN_DENSE_ARRAY);
+        self.varint(elements.len());
+        for element in elements {
+            self.value(element)?;
+        }
+        self.bytes.push(END_DENSE_ARRAY);
+        self.varint(0);
+        self.varint(elements.len());
+        Ok(())
+    }
+
+    fn object(&mut self, object: &PlainObject) -> Result<()> {
+        self.bytes.push(BEGIN_OBJECT);
+        for (key, value) in object {
+            match key.array_index() {
+                Some(index) if index <= INDEX_AS_INT32_MAX => self.int32(index.cast_signed()),
+                Some(index) => self.number(index.into()),
+                None => self.string(key),
+            }
+            self.value(value)?;
+        }
+        self.bytes.push(END_OBJECT);
+        self.varint(object.len());
+        Ok(())
+    }
+
+    fn byte_holder(&mut self, kind: BytesKind, bytes: &[u8]) {
+        self.bytes.push(ARRAY_BUFFER);
+        self.varint(bytes.len());
+        self.bytes.extend_from_slice(bytes);
+        if let Some((tag, ..)) = VIEWS.iter().find(|(_, view, _)| *view == kind) {
+            self.bytes.extend_from_slice(&[ARRAY_BUFFER_VIEW, *tag]);
+            self.varint(0);
+            self.varint(bytes.len());
+            self.varint(0);
+        }
+    }
+
+    fn error(&mut self, error: &PlainError) -> Result<()> {
+        self.bytes.push(ERROR);
+        if let Some((tag, _)) = ERROR_CLASSES.iter().find(|(_, class)| *class == error.name) {
+            self.bytes.push(*tag);
+        }
+        if let Some(message) = &error.message {
+            self.bytes.push(ERROR_MESSAGE);
+            self.string(message);
+        }
+        if let Some(stack) = &error.stack {
+            self.bytes.push(ERROR_STACK);
+            self.string(stack);
+        }
+        if let Some(cause) = &error.cause {
+            self.bytes.push(ERROR_CAUSE);
+            self.value(cause)?;
+        }
+        self.bytes.push(ERROR_END);
+        Ok(())
+    }
+
+    fn varint(&mut self, mut value: usize) {
+        while value >= 0x80 {
+            self.bytes.push((value & 0x7f) as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+}
+
+fn varint_len(value: usize) -> usize {
+    (usize::BITS - value.leading_zeros()).div_ceil(7).max(1) as usize
+}
