@@ -1,0 +1,18 @@
+# Each target installs what it lacks, then does its job; `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup v8 build test
+
+help: ## what can be made
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+setup: ## install what a build needs; instant when all is there
+	@tools/setup.sh
+
+v8: ## fetch or build V8's static library and keep it where cargo finds it
+	@tools/v8.sh && echo "V8's library is in place"
+
+build: setup ## build the debug binary, target/debug/loaderd
+	cargo build --locked
+
+test: ## format check, lints, all tests: what CI runs
+	@tools/test.sh
