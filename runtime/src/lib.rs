@@ -15,7 +15,10 @@
 
 pub mod channel;
 pub mod error;
+pub mod invocation;
 pub mod isolate;
+mod js;
 pub mod limits;
 pub mod modules;
 pub mod rpc;
+pub mod setup;

@@ -3,7 +3,15 @@
 //! [`Isolate`] is the handle everyone else holds: cheap to clone, usable from any thread, never blocking. When the
 //! last handle (entrypoints and stubs hold one too) is dropped, the thread ends and the isolate with it.
 
+mod handle;
+pub(crate) mod inbox;
+pub(crate) mod state;
+mod thread;
+pub(crate) mod timers;
+
 use std::time::Duration;
+
+pub use handle::{Entrypoint, Invocation, Isolate, WeakIsolate};
 
 use crate::channel::Channels;
 use crate::error::Blame;
@@ -39,6 +47,35 @@ pub struct LoadCode {
     pub startup_cpu: Duration,
     /// Default and ceiling for every invocation.
     pub limits: ResourceLimits,
+    pub on_hang: HangPolicy,
+    pub clock: ClockPolicy,
+}
+
+/// What happens to an invocation that nothing can ever answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HangPolicy {
+    /// Its callers get the platform's error.
+    #[default]
+    Report,
+    /// It stays unanswered until whoever loaded it ends it: for owners with a deadline of their own.
+    Wait,
+}
+
+/// What `Date.now()` shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockPolicy {
+    /// Time stands still during a turn: it advances when the isolate receives something from outside.
+    #[default]
+    Frozen,
+    /// The system's clock.
+    Real,
+}
+
+/// What loading cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadReport {
+    /// CPU time of compiling and evaluating the modules.
+    pub startup_cpu: Duration,
 }
 
 /// Why a Worker did not start.
@@ -51,6 +88,26 @@ pub struct LoadError {
     /// Set when a limit ended it.
     pub cause: Option<Cause>,
     pub blame: Blame,
+}
+
+impl LoadError {
+    /// The isolate was ended before or while it started.
+    #[must_use]
+    pub fn ended(cause: Cause) -> Self {
+        let blame = match cause {
+            Cause::Canceled | Cause::Shutdown => Blame::Host,
+            _ => Blame::Program,
+        };
+        Self { message: cause.message().to_owned(), phase: LoadPhase::Evaluate, cause: Some(cause), blame }
+    }
+}
+
+/// Why an isolate could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The system refused a thread: too many, or no memory.
+    #[error("cannot start a thread for an isolate: {0}")]
+    Thread(#[from] std::io::Error),
 }
 
 /// How far loading got.

@@ -1,5 +1,10 @@
 //! Limits: pure decisions, the meters, and the watchdog that enforces CPU time during a turn.
 
+pub(crate) mod cpu;
+pub(crate) mod memory;
+pub mod overshoot;
+pub(crate) mod watchdog;
+
 use std::time::Duration;
 
 /// Limits of one invocation, or of the code it runs. `None` means "whatever the next level up says".
@@ -36,6 +41,8 @@ pub enum Cause {
     ExceededMemory,
     /// The wall-clock deadline set by whoever loaded the code passed.
     ExceededWallTime,
+    /// Another invocation of the same isolate met a limit, which ended the isolate.
+    Condemned,
     /// Whoever asked no longer wants the answer.
     Canceled,
     /// The isolate was shut down (eviction, owner gone, process ending).
@@ -51,6 +58,7 @@ impl Cause {
             Self::ExceededStartupCpu => "Script startup exceeded CPU time limit.",
             Self::ExceededMemory => "Worker exceeded memory limit.",
             Self::ExceededWallTime => "Worker exceeded wall time limit.",
+            Self::Condemned => "The Worker's isolate was ended because another request to it exceeded a limit.",
             Self::Canceled => "The execution context responding to this call was canceled.",
             Self::Shutdown => "The isolate running this Worker was shut down.",
         }
@@ -69,8 +77,27 @@ impl Cause {
             Self::ExceededCpu | Self::ExceededStartupCpu => Outcome::ExceededCpu,
             Self::ExceededMemory => Outcome::ExceededMemory,
             Self::ExceededWallTime => Outcome::ExceededWallTime,
-            Self::Canceled | Self::Shutdown => Outcome::Canceled,
+            Self::Canceled | Self::Shutdown | Self::Condemned => Outcome::Canceled,
         }
+    }
+
+    const ALL: [Self; 7] = [
+        Self::ExceededCpu,
+        Self::ExceededStartupCpu,
+        Self::ExceededMemory,
+        Self::ExceededWallTime,
+        Self::Condemned,
+        Self::Canceled,
+        Self::Shutdown,
+    ];
+
+    /// A number for an atomic cell; 0 is free for "none".
+    pub(crate) fn code(self) -> u8 {
+        self as u8 + 1
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code).checked_sub(1)?).copied()
     }
 }
 

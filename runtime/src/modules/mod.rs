@@ -1,5 +1,13 @@
 //! What a Worker is made of.
 
+mod builtin;
+mod code_cache;
+pub(crate) mod diagnostics;
+pub(crate) mod registry;
+mod resolve;
+pub(crate) mod start;
+mod synthetic;
+
 use std::sync::Arc;
 
 /// One module's content, by kind.
@@ -17,6 +25,19 @@ pub enum ModuleContent {
     Json(Arc<str>),
     /// Default export: a `WebAssembly.Module` compiled from the bytes.
     Wasm(Arc<[u8]>),
+    /// One of the runtime's own; never given from outside.
+    #[doc(hidden)]
+    Builtin,
+}
+
+/// Whether V8's bytecode of a module may be kept for the next isolate that loads the same text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CodeCachePolicy {
+    /// For anything a program or customer wrote.
+    #[default]
+    None,
+    /// For the host's own fixed modules.
+    Shared,
 }
 
 /// A module and its name, which is what specifiers resolve to.
@@ -24,6 +45,19 @@ pub enum ModuleContent {
 pub struct Module {
     pub name: String,
     pub content: ModuleContent,
+    pub code_cache: CodeCachePolicy,
+}
+
+impl Module {
+    /// An ES module that someone outside the host wrote.
+    pub fn es_module(name: impl Into<String>, source: impl Into<Arc<str>>) -> Self {
+        Self::new(name, ModuleContent::EsModule(source.into()))
+    }
+
+    /// A module that someone outside the host wrote.
+    pub fn new(name: impl Into<String>, content: ModuleContent) -> Self {
+        Self { name: name.into(), content, code_cache: CodeCachePolicy::None }
+    }
 }
 
 /// Everything that is loaded into one isolate.

@@ -1,0 +1,201 @@
+//! One event's handling: the state workerd calls an IoContext. Budgets, subrequest count, what is still pending, and
+//! whom to tell how it ended. Lives on the isolate's thread; outsiders hold an [`crate::isolate::Invocation`].
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::channel::InvocationReport;
+use crate::limits::cpu::nanos;
+use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
+use crate::rpc::{Reply, RpcError};
+
+/// What callers get when nothing is left that could ever produce their answer.
+pub(crate) const HUNG: &str = "The Workers runtime canceled this request because it detected that your Worker's code \
+                               had hung and would never generate a response. Refer to: \
+                               https://developers.cloudflare.com/workers/observability/errors/";
+
+const TOO_MANY_SUBREQUESTS: &str = "Too many subrequests by single Worker invocation. To configure this limit, refer \
+                                    to https://developers.cloudflare.com/workers/wrangler/configuration/#limits";
+const TOO_MANY_API_REQUESTS: &str = "Too many API requests by single Worker invocation. To configure this limit, \
+                                     refer to https://developers.cloudflare.com/workers/wrangler/configuration/#limits";
+
+/// Identifies an invocation within its isolate; never reused.
+pub(crate) type InvocationId = u64;
+
+/// Who serves a subrequest: the two are worded differently on the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubrequestClass {
+    /// `fetch` and calls on services.
+    External,
+    /// Services of the platform itself: loopback exports, Durable Objects and their like.
+    InHouse,
+}
+
+/// Called once when an invocation has ended.
+pub type OnEnd = Box<dyn FnOnce(InvocationReport) + Send>;
+
+/// The state of one event's handling.
+pub(crate) struct InvocationState {
+    pub(crate) id: InvocationId,
+    started: Instant,
+    limits: ResourceLimits,
+    cpu_used_ns: Cell<u64>,
+    sub_requests: Cell<u32>,
+    /// Outgoing calls and timers that may still wake it.
+    pending_io: Cell<usize>,
+    /// Objects of its session that somebody outside holds.
+    exports: Cell<usize>,
+    wait_until: Cell<usize>,
+    replies: RefCell<HashMap<u64, Reply>>,
+    next_reply: Cell<u64>,
+    threw: Cell<bool>,
+    on_end: RefCell<Option<OnEnd>>,
+}
+
+impl InvocationState {
+    pub(crate) fn new(id: InvocationId, limits: ResourceLimits, on_end: Option<OnEnd>) -> Rc<Self> {
+        Rc::new(Self {
+            id,
+            started: Instant::now(),
+            limits,
+            cpu_used_ns: Cell::new(0),
+            sub_requests: Cell::new(0),
+            pending_io: Cell::new(0),
+            exports: Cell::new(0),
+            wait_until: Cell::new(0),
+            replies: RefCell::default(),
+            next_reply: Cell::new(1),
+            threw: Cell::new(false),
+            on_end: RefCell::new(on_end),
+        })
+    }
+
+    /// CPU it may still use, in ns; `None` without a limit.
+    pub(crate) fn cpu_remaining_ns(&self) -> Option<u64> {
+        let limit = nanos(Duration::from_millis(u64::from(self.limits.cpu_ms?)));
+        Some(limit.saturating_sub(self.cpu_used_ns.get()))
+    }
+
+    pub(crate) fn charge_cpu_ns(&self, used_ns: u64) {
+        self.cpu_used_ns.set(self.cpu_used_ns.get().saturating_add(used_ns));
+    }
+
+    /// `turn_ns` is what the running turn has used and is not charged yet.
+    pub(crate) fn usage(&self, turn_ns: u64) -> Usage {
+        Usage {
+            cpu: Duration::from_nanos(self.cpu_used_ns.get().saturating_add(turn_ns)),
+            wall: self.started.elapsed(),
+            sub_requests: self.sub_requests.get(),
+        }
+    }
+
+    /// Counts a subrequest. An error is an ordinary exception for the program to catch.
+    pub(crate) fn count_subrequest(&self, class: SubrequestClass) -> Result<(), &'static str> {
+        if self.limits.sub_requests.is_some_and(|limit| self.sub_requests.get() >= limit) {
+            return Err(match class {
+                SubrequestClass::External => TOO_MANY_SUBREQUESTS,
+                SubrequestClass::InHouse => TOO_MANY_API_REQUESTS,
+            });
+        }
+        self.sub_requests.set(self.sub_requests.get().saturating_add(1));
+        Ok(())
+    }
+
+    /// Keeps a reply where it is answered whatever happens to the JavaScript that should have; returns its key.
+    pub(crate) fn hold_reply(&self, reply: Reply) -> u64 {
+        let key = self.next_reply.get();
+        self.next_reply.set(key + 1);
+        self.replies.borrow_mut().insert(key, reply);
+        key
+    }
+
+    pub(crate) fn take_reply(&self, key: u64) -> Option<Reply> {
+        self.replies.borrow_mut().remove(&key)
+    }
+
+    /// Notes that its handler threw, which is what its outcome will say.
+    pub(crate) fn note_exception(&self) {
+        self.threw.set(true);
+    }
+
+    /// Whether everything it was asked for has been answered.
+    pub(crate) fn answered(&self) -> bool {
+        self.replies.borrow().is_empty()
+    }
+
+    /// Whether nothing outside can wake it any more.
+    fn unreachable(&self) -> bool {
+        self.pending_io.get() == 0 && self.exports.get() == 0
+    }
+
+    /// Whether it is unanswered and nothing can change that.
+    pub(crate) fn hung(&self) -> bool {
+        !self.answered() && self.unreachable()
+    }
+
+    /// Whether it is over: answered, nobody outside holds an object of its session, and no `waitUntil` task can
+    /// still make progress. Pending calls and timers do not keep it.
+    pub(crate) fn over(&self) -> bool {
+        self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.pending_io.get() == 0)
+    }
+
+    /// Answers whatever is unanswered and reports. Further calls do nothing.
+    pub(crate) fn finish(&self, ended: Option<Cause>) {
+        for (_, reply) in self.replies.borrow_mut().drain() {
+            let error = match ended {
+                Some(cause) => RpcError::ended(cause),
+                None => RpcError::new("Error", HUNG),
+            };
+            reply.send(crate::rpc::Answer { result: Err(error), usage: self.usage(0) });
+        }
+        if let Some(on_end) = self.on_end.borrow_mut().take() {
+            let outcome = match ended {
+                Some(cause) => cause.outcome(),
+                None if self.threw.get() => Outcome::Exception,
+                None => Outcome::Ok,
+            };
+            on_end(InvocationReport { outcome, usage: self.usage(0) });
+        }
+    }
+}
+
+/// Why something counts as pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HoldKind {
+    /// An outgoing call or a timer.
+    Io,
+    /// An object of the session, held by somebody outside.
+    Export,
+    /// A `waitUntil` task.
+    WaitUntil,
+}
+
+/// Counts something as pending for as long as it lives.
+pub(crate) struct Hold {
+    invocation: Rc<InvocationState>,
+    kind: HoldKind,
+}
+
+impl Hold {
+    pub(crate) fn new(invocation: &Rc<InvocationState>, kind: HoldKind) -> Self {
+        let hold = Self { invocation: invocation.clone(), kind };
+        hold.counter().set(hold.counter().get() + 1);
+        hold
+    }
+
+    fn counter(&self) -> &Cell<usize> {
+        match self.kind {
+            HoldKind::Io => &self.invocation.pending_io,
+            HoldKind::Export => &self.invocation.exports,
+            HoldKind::WaitUntil => &self.invocation.wait_until,
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.counter().set(self.counter().get() - 1);
+    }
+}

@@ -1,0 +1,151 @@
+//! What the rest of the program holds of an isolate.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use super::inbox::{Invoke, Item, Shared};
+use super::thread;
+use super::{EntrypointSpec, IsolateConfig, LoadCode, LoadError, LoadReport, SpawnError};
+use crate::invocation::{InvocationId, OnEnd};
+use crate::limits::Cause;
+use crate::rpc::{Call, Capability, Reply};
+
+/// A handle to an isolate: cheap to clone, usable from any thread, never blocking.
+#[derive(Clone)]
+pub struct Isolate(Arc<Owner>);
+
+/// Ends the isolate when the last handle goes.
+struct Owner {
+    shared: Arc<Shared>,
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.shared.end(Cause::Shutdown);
+    }
+}
+
+impl Isolate {
+    /// Starts a thread with a never-used isolate on it. Returns as soon as the thread is started; V8's part is done
+    /// there, ahead of use.
+    pub fn spawn(config: IsolateConfig) -> Result<Self, SpawnError> {
+        let (sender, receiver) = crossbeam_channel::unbounded();
+        let shared = Arc::new(Shared::new(sender, config.inbox_len_max));
+        thread::start(config, shared.clone(), receiver)?;
+        Ok(Self(Arc::new(Owner { shared })))
+    }
+
+    /// Loads code into it; once per isolate, a second call is answered with an error. `done` runs on the isolate's
+    /// thread and must not block.
+    pub fn load(&self, code: LoadCode, done: impl FnOnce(Result<LoadReport, LoadError>) + Send + 'static) {
+        if let Some(cause) = self.0.shared.cause() {
+            return done(Err(LoadError::ended(cause)));
+        }
+        self.0.shared.post(Item::Load(Box::new(code), Box::new(done)));
+    }
+
+    /// An entrypoint of what is (or will be) loaded. Whether it exists is seen at the first call.
+    #[must_use]
+    pub fn entrypoint(&self, spec: EntrypointSpec) -> Arc<Entrypoint> {
+        Arc::new(Entrypoint { isolate: self.clone(), spec: Arc::new(spec) })
+    }
+
+    /// Ends the isolate from any thread. The first cause wins; running JavaScript is terminated, everyone who waits
+    /// is answered with the cause, and the thread exits. Returns at once.
+    pub fn end(&self, cause: Cause) {
+        self.0.shared.end(cause);
+    }
+
+    /// Why the isolate was ended, if it was.
+    #[must_use]
+    pub fn ended(&self) -> Option<Cause> {
+        self.0.shared.cause()
+    }
+
+    /// Calls `callback` on the isolate's thread when nothing of the isolate is left but that thread. Must not block.
+    /// When the isolate is gone already, it is never called; look at [`Isolate::ended`] afterwards.
+    pub fn on_end(&self, callback: impl FnOnce(Cause) + Send + 'static) {
+        self.0.shared.on_end(Box::new(callback));
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+
+    /// A reference that does not keep the isolate alive.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakIsolate {
+        WeakIsolate(Arc::downgrade(&self.0))
+    }
+}
+
+impl fmt::Debug for Isolate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Isolate").field("ended", &self.ended()).finish()
+    }
+}
+
+/// A reference to an isolate that does not keep it alive.
+#[derive(Clone)]
+pub struct WeakIsolate(std::sync::Weak<Owner>);
+
+impl WeakIsolate {
+    /// The isolate, unless it is gone.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Isolate> {
+        self.0.upgrade().map(Isolate)
+    }
+}
+
+/// An entrypoint of a loaded Worker. Every call on it is an invocation of its own, with a fresh budget.
+pub struct Entrypoint {
+    isolate: Isolate,
+    spec: Arc<EntrypointSpec>,
+}
+
+impl Entrypoint {
+    /// Starts an invocation. `on_end` is called once, on the isolate's thread, when nothing of it is left.
+    /// Dropping the returned handle does not end it.
+    pub fn invoke(&self, call: Call, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
+        let shared = self.isolate.shared();
+        let id = shared.next_id();
+        shared.request(Box::new(Invoke { id, entrypoint: self.spec.clone(), call, reply, on_end }));
+        Invocation { isolate: self.isolate.clone(), id }
+    }
+
+    /// The isolate it belongs to.
+    #[must_use]
+    pub fn isolate(&self) -> &Isolate {
+        &self.isolate
+    }
+}
+
+impl Capability for Entrypoint {
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        self.invoke(call, reply, None);
+        None
+    }
+
+    fn counts_as_subrequest(&self) -> bool {
+        true
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A running invocation, seen from outside.
+pub struct Invocation {
+    isolate: Isolate,
+    id: InvocationId,
+}
+
+impl Invocation {
+    /// Ends this invocation alone: its callers get `cause`, what it had pending is dropped. A turn that is running
+    /// is not interrupted; its CPU limit, or [`Isolate::end`], does that.
+    pub fn end(&self, cause: Cause) {
+        self.isolate.shared().post(Item::EndInvocation(self.id, cause));
+    }
+}

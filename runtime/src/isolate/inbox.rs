@@ -1,0 +1,193 @@
+//! The way into an isolate: a queue read by its thread, and the sticky cause that ends it.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+
+use crossbeam_channel::Sender;
+use parking_lot::Mutex;
+
+use super::{EntrypointSpec, LoadCode, LoadError, LoadReport};
+use crate::invocation::{InvocationId, OnEnd};
+use crate::limits::Cause;
+use crate::limits::watchdog::Expire;
+use crate::rpc::{Call, Reply, RpcError};
+
+/// Work done on the isolate's thread with its context entered.
+pub(crate) type Task = Box<dyn for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>) + Send>;
+
+/// Called once with the result of loading.
+pub(crate) type LoadDone = Box<dyn FnOnce(Result<LoadReport, LoadError>) + Send>;
+
+/// One message to an isolate's thread.
+pub(crate) enum Item {
+    Load(Box<LoadCode>, LoadDone),
+    Invoke(Box<Invoke>),
+    /// A turn for an invocation (skipped when it is over) or, without one, for the isolate.
+    Task { invocation: Option<InvocationId>, run: Task },
+    /// Ends one invocation, and it alone.
+    EndInvocation(InvocationId, Cause),
+    /// Look at the sticky cause.
+    Wake,
+}
+
+/// A call on an entrypoint: a new invocation.
+pub(crate) struct Invoke {
+    pub(crate) id: InvocationId,
+    pub(crate) entrypoint: Arc<EntrypointSpec>,
+    pub(crate) call: Call,
+    pub(crate) reply: Reply,
+    pub(crate) on_end: Option<OnEnd>,
+}
+
+/// The budget a turn runs under, so that the watchdog knows what to call its excess.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Scope {
+    Startup = 0,
+    Invocation = 1,
+}
+
+type OnIsolateEnd = Box<dyn FnOnce(Cause) + Send>;
+
+/// What every handle, capability and the thread itself share.
+pub(crate) struct Shared {
+    sender: Sender<Item>,
+    /// Requests in the inbox; answers are not counted, since they are bounded by the calls that were allowed.
+    waiting: AtomicUsize,
+    inbox_len_max: usize,
+    /// 0, or a [`Cause`] plus one. Written once.
+    cause: AtomicU8,
+    /// The invocation whose limit ended the isolate, 0 when it was not one's doing.
+    culprit: AtomicU64,
+    scope: AtomicU8,
+    running: AtomicU64,
+    v8: OnceLock<v8::IsolateHandle>,
+    on_end: Mutex<Vec<OnIsolateEnd>>,
+    next_id: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(sender: Sender<Item>, inbox_len_max: usize) -> Self {
+        Self {
+            sender,
+            waiting: AtomicUsize::new(0),
+            inbox_len_max,
+            cause: AtomicU8::new(0),
+            culprit: AtomicU64::new(0),
+            scope: AtomicU8::new(Scope::Startup as u8),
+            running: AtomicU64::new(0),
+            v8: OnceLock::new(),
+            on_end: Mutex::new(Vec::new()),
+            next_id: AtomicU64::new(1),
+        }
+    }
+
+    /// A number unique in this isolate.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, SeqCst)
+    }
+
+    pub(crate) fn set_v8(&self, handle: v8::IsolateHandle) {
+        // The thread sets it once, before anything else can.
+        let _ = self.v8.set(handle);
+    }
+
+    /// Notes what runs, for the cause of a limit it may meet.
+    pub(crate) fn set_running(&self, scope: Scope, invocation: Option<InvocationId>) {
+        self.scope.store(scope as u8, SeqCst);
+        self.running.store(invocation.unwrap_or(0), SeqCst);
+    }
+
+    /// Why the isolate was ended, if it was.
+    pub(crate) fn cause(&self) -> Option<Cause> {
+        Cause::from_code(self.cause.load(SeqCst))
+    }
+
+    /// The cause as it concerns one invocation: a limit that another one met is not this one's fault.
+    pub(crate) fn cause_for(&self, invocation: InvocationId) -> Option<Cause> {
+        let cause = self.cause()?;
+        let culprit = self.culprit.load(SeqCst);
+        Some(if culprit != 0 && culprit != invocation { Cause::Condemned } else { cause })
+    }
+
+    /// Ends the isolate: the first cause wins, running JavaScript is terminated, the thread is told.
+    pub(crate) fn end(&self, cause: Cause) {
+        self.end_by(cause, 0);
+    }
+
+    /// Ends the isolate for a limit the running scope met.
+    pub(crate) fn end_running(&self) {
+        let running = self.running.load(SeqCst);
+        if self.scope.load(SeqCst) == Scope::Startup as u8 {
+            self.end_by(Cause::ExceededStartupCpu, 0);
+        } else {
+            self.end_by(Cause::ExceededCpu, running);
+        }
+    }
+
+    fn end_by(&self, cause: Cause, culprit: InvocationId) {
+        // The culprit is only read after the cause, so it is written first; a lost race is put right by nobody
+        // reading it with another cause than the one it belongs to.
+        if self.cause.load(SeqCst) == 0 {
+            let _ = self.culprit.compare_exchange(0, culprit, SeqCst, SeqCst);
+        }
+        if self.cause.compare_exchange(0, cause.code(), SeqCst, SeqCst).is_err() {
+            return;
+        }
+        if let Some(v8) = self.v8.get() {
+            v8.terminate_execution();
+        }
+        let _ = self.sender.send(Item::Wake);
+    }
+
+    /// Calls `callback` with the cause once the isolate is gone; at once when it is gone already.
+    pub(crate) fn on_end(&self, callback: OnIsolateEnd) {
+        self.on_end.lock().push(callback);
+    }
+
+    pub(crate) fn run_on_end(&self) {
+        let cause = self.cause().unwrap_or(Cause::Shutdown);
+        let callbacks = std::mem::take(&mut *self.on_end.lock());
+        for callback in callbacks {
+            callback(cause);
+        }
+    }
+
+    /// Puts a request into the inbox, or answers why not.
+    pub(crate) fn request(&self, invoke: Box<Invoke>) {
+        if let Some(cause) = self.cause() {
+            return invoke.reply.send(Err(RpcError { disconnected: true, ..RpcError::ended(cause) }));
+        }
+        if self.waiting.fetch_add(1, SeqCst) >= self.inbox_len_max {
+            self.waiting.fetch_sub(1, SeqCst);
+            let error = RpcError { overloaded: true, ..RpcError::new("Error", "Too many requests wait for this Worker.") };
+            return invoke.reply.send(Err(error));
+        }
+        self.post(Item::Invoke(invoke));
+    }
+
+    /// The thread took a request out of the inbox.
+    pub(crate) fn request_taken(&self) {
+        self.waiting.fetch_sub(1, SeqCst);
+    }
+
+    /// Puts anything else into the inbox. When the isolate is gone the item is dropped, which answers what it held.
+    pub(crate) fn post(&self, item: Item) {
+        let _ = self.sender.send(item);
+    }
+
+    /// Runs `run` on the isolate's thread as a turn of `invocation`; dropped when that, or the isolate, is over.
+    pub(crate) fn post_task(
+        &self,
+        invocation: Option<InvocationId>,
+        run: impl for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>) + Send + 'static,
+    ) {
+        self.post(Item::Task { invocation, run: Box::new(run) });
+    }
+}
+
+impl Expire for Shared {
+    fn expire(&self, _turn: u64) {
+        self.end_running();
+    }
+}

@@ -1,0 +1,141 @@
+//! What the rooms share on an isolate's thread. Reached from any V8 callback through the isolate's slot.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use super::inbox::Shared;
+use super::timers::Timers;
+use super::{ClockPolicy, HangPolicy, WeakIsolate};
+use crate::channel::Channels;
+use crate::invocation::{InvocationId, InvocationState};
+use crate::limits::ResourceLimits;
+use crate::limits::cpu::this_thread_ns;
+use crate::limits::memory::MemoryMeter;
+use crate::modules::registry::Registry;
+
+/// What every Worker of the isolate's life gets from whoever loaded it.
+pub(crate) struct Worker {
+    pub(crate) env: v8::Global<v8::Object>,
+    /// The main module's namespace: its exports are the entrypoints.
+    pub(crate) main: RefCell<Option<v8::Global<v8::Object>>>,
+    pub(crate) channels: Channels,
+    pub(crate) limits: ResourceLimits,
+    pub(crate) on_hang: HangPolicy,
+    pub(crate) clock: ClockPolicy,
+}
+
+/// State of one isolate, on its thread.
+pub(crate) struct IsolateState {
+    pub(crate) shared: Arc<Shared>,
+    /// For capabilities this isolate exports.
+    pub(crate) handle: RefCell<Option<WeakIsolate>>,
+    pub(crate) memory: Arc<MemoryMeter>,
+    pub(crate) registry: RefCell<Registry>,
+    pub(crate) worker: RefCell<Option<Rc<Worker>>>,
+    pub(crate) timers: RefCell<Timers>,
+    invocations: RefCell<HashMap<InvocationId, Rc<InvocationState>>>,
+    current: RefCell<Option<Rc<InvocationState>>>,
+    /// The program's clock, ms since the epoch.
+    clock_ms: Cell<f64>,
+    /// CPU reading at which the running turn began, 0 between turns.
+    turn_started_ns: Cell<u64>,
+}
+
+impl IsolateState {
+    pub(crate) fn new(shared: Arc<Shared>, memory: Arc<MemoryMeter>) -> Rc<Self> {
+        let state = Rc::new(Self {
+            shared,
+            handle: RefCell::default(),
+            memory,
+            registry: RefCell::default(),
+            worker: RefCell::default(),
+            timers: RefCell::default(),
+            invocations: RefCell::default(),
+            current: RefCell::default(),
+            clock_ms: Cell::new(0.0),
+            turn_started_ns: Cell::new(0),
+        });
+        state.advance_clock();
+        state
+    }
+
+    /// The state of the isolate a callback runs in. Every isolate of this crate has one from its first moment on.
+    pub(crate) fn of(isolate: &v8::Isolate) -> Rc<Self> {
+        match isolate.get_slot::<Rc<Self>>() {
+            Some(state) => state.clone(),
+            None => unreachable!("an isolate without its state"),
+        }
+    }
+
+    /// The invocation whose turn it is; `None` in global scope.
+    pub(crate) fn current(&self) -> Option<Rc<InvocationState>> {
+        self.current.borrow().clone()
+    }
+
+    pub(crate) fn set_current(&self, invocation: Option<Rc<InvocationState>>) {
+        *self.current.borrow_mut() = invocation;
+    }
+
+    pub(crate) fn invocation(&self, id: InvocationId) -> Option<Rc<InvocationState>> {
+        self.invocations.borrow().get(&id).cloned()
+    }
+
+    pub(crate) fn add_invocation(&self, invocation: Rc<InvocationState>) {
+        self.invocations.borrow_mut().insert(invocation.id, invocation);
+    }
+
+    pub(crate) fn remove_invocation(&self, id: InvocationId) -> Option<Rc<InvocationState>> {
+        self.timers.borrow_mut().clear_invocation(id);
+        self.invocations.borrow_mut().remove(&id)
+    }
+
+    pub(crate) fn take_invocations(&self) -> Vec<Rc<InvocationState>> {
+        self.invocations.borrow_mut().drain().map(|(_, invocation)| invocation).collect()
+    }
+
+    /// Whether code of the Worker runs outside any invocation: I/O, timers and randomness are refused there.
+    pub(crate) fn in_global_scope(&self) -> bool {
+        self.current.borrow().is_none()
+    }
+
+    /// Something arrived from outside: the program's clock may move on (never back).
+    pub(crate) fn advance_clock(&self) {
+        self.clock_ms.set(system_ms().max(self.clock_ms.get()));
+    }
+
+    /// A timer fires: the program's clock shows the time it was set for.
+    pub(crate) fn set_clock_ms(&self, ms: f64) {
+        self.clock_ms.set(ms.max(self.clock_ms.get()));
+    }
+
+    /// The time as the program sees it, whole ms since the epoch.
+    pub(crate) fn now_ms(&self) -> f64 {
+        let real = self.worker.borrow().as_ref().is_some_and(|worker| worker.clock == ClockPolicy::Real);
+        if real { system_ms() } else { self.clock_ms.get() }
+    }
+
+    pub(crate) fn set_turn_started_ns(&self, reading: u64) {
+        self.turn_started_ns.set(reading);
+    }
+
+    /// CPU used by the running turn so far, in ns.
+    pub(crate) fn turn_cpu_ns(&self) -> u64 {
+        match self.turn_started_ns.get() {
+            0 => 0,
+            started => this_thread_ns().saturating_sub(started),
+        }
+    }
+
+    /// The next due time of the isolate's timers.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.timers.borrow().next_due()
+    }
+}
+
+fn system_ms() -> f64 {
+    // A clock before 1970 is not worth a failure.
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_millis() as f64)
+}

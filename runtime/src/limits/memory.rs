@@ -1,0 +1,120 @@
+//! One memory limit over the V8 heap, ArrayBuffers and WebAssembly memory together.
+//!
+//! Buffers are counted where they are allocated; the heap and WebAssembly memory are read from V8 after each garbage
+//! collection and at the end of each turn, since only V8 knows them.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+/// V8 retries a refused allocation after garbage collections; the last of these attempts in a row means that
+/// collecting did not help.
+const REFUSALS_IN_A_ROW_MAX: u32 = 4;
+
+/// What one isolate uses, against its limit.
+pub(crate) struct MemoryMeter {
+    limit_bytes: usize,
+    buffer_bytes: AtomicUsize,
+    /// Last known V8 heap plus other memory V8 accounts for.
+    heap_bytes: AtomicUsize,
+    refusals: AtomicU32,
+    exceeded: AtomicBool,
+    on_exceeded: Box<dyn Fn() + Send + Sync>,
+}
+
+impl MemoryMeter {
+    /// `on_exceeded` runs once, on the isolate's thread or (for buffers) whichever allocates; it must not call V8
+    /// other than to terminate.
+    pub(crate) fn new(limit_bytes: usize, on_exceeded: impl Fn() + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            limit_bytes,
+            buffer_bytes: AtomicUsize::new(0),
+            heap_bytes: AtomicUsize::new(0),
+            refusals: AtomicU32::new(0),
+            exceeded: AtomicBool::new(false),
+            on_exceeded: Box::new(on_exceeded),
+        })
+    }
+
+    /// Reports the V8 heap's size (WebAssembly memory included); flags when the sum is over the limit.
+    pub(crate) fn set_heap_bytes(&self, bytes: usize) {
+        self.heap_bytes.store(bytes, Relaxed);
+        if bytes.saturating_add(self.buffer_bytes.load(Relaxed)) > self.limit_bytes {
+            self.flag();
+        }
+    }
+
+    /// The limit was passed.
+    pub(crate) fn flag(&self) {
+        if !self.exceeded.swap(true, Relaxed) {
+            (self.on_exceeded)();
+        }
+    }
+
+    /// Bytes of live ArrayBuffers.
+    pub(crate) fn buffer_bytes(&self) -> usize {
+        self.buffer_bytes.load(Relaxed)
+    }
+
+    fn admit(&self, bytes: usize) -> bool {
+        let total = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
+        if total.saturating_add(self.heap_bytes.load(Relaxed)) <= self.limit_bytes {
+            self.refusals.store(0, Relaxed);
+            return true;
+        }
+        self.buffer_bytes.fetch_sub(bytes, Relaxed);
+        if self.refusals.fetch_add(1, Relaxed) + 1 >= REFUSALS_IN_A_ROW_MAX {
+            self.flag();
+        }
+        false
+    }
+
+    fn release(&self, bytes: usize) {
+        self.buffer_bytes.fetch_sub(bytes, Relaxed);
+    }
+}
+
+/// The allocator V8 uses for ArrayBuffers of an isolate metered by `meter`.
+pub(crate) fn allocator(meter: &Arc<MemoryMeter>) -> v8::UniqueRef<v8::Allocator> {
+    // SAFETY: the handle is an Arc reference given up here and taken back in `drop_handle`, which is when V8 has
+    // destroyed the allocator; the functions below match what V8 expects of them.
+    unsafe { v8::new_rust_allocator(Arc::into_raw(meter.clone()), &VTABLE) }
+}
+
+static VTABLE: v8::RustAllocatorVtable<MemoryMeter> =
+    v8::RustAllocatorVtable { allocate, allocate_uninitialized, free, drop: drop_handle };
+
+unsafe extern "C" fn allocate(meter: &MemoryMeter, bytes: usize) -> *mut c_void {
+    if !meter.admit(bytes) {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: calloc with a non-zero size; null is passed on as a refusal.
+    let data = unsafe { libc::calloc(bytes.max(1), 1) };
+    if data.is_null() {
+        meter.release(bytes);
+    }
+    data
+}
+
+unsafe extern "C" fn allocate_uninitialized(meter: &MemoryMeter, bytes: usize) -> *mut c_void {
+    if !meter.admit(bytes) {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: malloc with a non-zero size; null is passed on as a refusal.
+    let data = unsafe { libc::malloc(bytes.max(1)) };
+    if data.is_null() {
+        meter.release(bytes);
+    }
+    data
+}
+
+unsafe extern "C" fn free(meter: &MemoryMeter, data: *mut c_void, bytes: usize) {
+    meter.release(bytes);
+    // SAFETY: V8 frees exactly what the functions above allocated, once.
+    unsafe { libc::free(data) };
+}
+
+unsafe extern "C" fn drop_handle(meter: *const MemoryMeter) {
+    // SAFETY: the pointer came from Arc::into_raw in `allocator` and is given back once.
+    drop(unsafe { Arc::from_raw(meter) });
+}

@@ -1,0 +1,167 @@
+//! Enforces CPU budgets while a turn runs. One thread for the whole process.
+//!
+//! A turn publishes, in its isolate's [`Slot`], the reading of its thread's CPU clock at which it must have ended;
+//! entering and leaving a turn are a few atomic operations, no lock. CPU time cannot outrun wall time, so the watchdog
+//! sleeps exactly the smallest remaining budget, reads that thread's clock again, and terminates or sleeps on.
+//!
+//! Lost wake-ups cannot happen: a turn stores its deadline *before* it reads `next_wake`, and the watchdog stores
+//! "wake me for anything" *before* it scans the slots, both sequentially consistent. So either the scan sees the
+//! deadline, or the turn sees that it has to ring.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::cpu::{ThreadClock, monotonic_ns};
+use super::overshoot;
+
+/// While turns come and go, the watchdog looks at least this often instead of sleeping for ever. It spares every
+/// turn whose budget is longer than this the cost of ringing.
+const LINGER_NS: u64 = 5_000_000;
+
+/// What the watchdog does when a budget is used up.
+pub(crate) trait Expire: Send + Sync {
+    /// Called on the watchdog's thread with the turn that ran out. Must not block.
+    fn expire(&self, turn: u64);
+}
+
+/// One isolate's place in the watchdog's round.
+pub(crate) struct Slot {
+    clock: ThreadClock,
+    /// CPU reading (ns) at which the running turn must have ended; 0 when no turn with a budget runs.
+    deadline_ns: AtomicU64,
+    /// Number of the running turn, so that a late expiry cannot end the next one.
+    turn: AtomicU64,
+    /// The last turn the watchdog ended; it rings once a turn.
+    expired_turn: AtomicU64,
+    expire: Arc<dyn Expire>,
+}
+
+struct Watchdog {
+    slots: Mutex<Vec<Arc<Slot>>>,
+    /// Monotonic ns of the watchdog's next look; `u64::MAX` when it will only look if rung.
+    next_wake_ns: AtomicU64,
+    /// Counts turns, to see whether anything happened since the last look.
+    turns: AtomicU64,
+    rung: Mutex<bool>,
+    bell: Condvar,
+}
+
+static WATCHDOG: LazyLock<Arc<Watchdog>> = LazyLock::new(|| {
+    let watchdog = Arc::new(Watchdog {
+        slots: Mutex::new(Vec::new()),
+        next_wake_ns: AtomicU64::new(u64::MAX),
+        turns: AtomicU64::new(0),
+        rung: Mutex::new(false),
+        bell: Condvar::new(),
+    });
+    let runner = watchdog.clone();
+    std::thread::Builder::new()
+        .name("cpu-watchdog".into())
+        .stack_size(256 << 10)
+        .spawn(move || runner.run())
+        // Without a watchdog no limit holds; refusing to start is the only safe answer.
+        .unwrap_or_else(|error| panic!("cannot start the CPU watchdog thread: {error}"));
+    watchdog
+});
+
+/// Registers the calling thread. Dropping the registration removes it; do so before the thread exits, since its
+/// clock ends with it.
+pub(crate) struct Registration(Arc<Slot>);
+
+impl Registration {
+    pub(crate) fn new(clock: ThreadClock, expire: Arc<dyn Expire>) -> Self {
+        let slot = Arc::new(Slot {
+            clock,
+            deadline_ns: AtomicU64::new(0),
+            turn: AtomicU64::new(0),
+            expired_turn: AtomicU64::new(0),
+            expire,
+        });
+        WATCHDOG.slots.lock().push(slot.clone());
+        Self(slot)
+    }
+
+    /// A turn begins that may use CPU until the thread's clock reads `deadline_ns`; `remaining_ns` from now.
+    pub(crate) fn enter(&self, turn: u64, deadline_ns: u64, remaining_ns: u64) {
+        self.0.turn.store(turn, SeqCst);
+        self.0.deadline_ns.store(deadline_ns.max(1), SeqCst);
+        WATCHDOG.turns.fetch_add(1, SeqCst);
+        if monotonic_ns().saturating_add(remaining_ns) < WATCHDOG.next_wake_ns.load(SeqCst) {
+            WATCHDOG.ring();
+        }
+    }
+
+    /// The turn is over.
+    pub(crate) fn leave(&self) {
+        self.0.deadline_ns.store(0, SeqCst);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        WATCHDOG.slots.lock().retain(|slot| !Arc::ptr_eq(slot, &self.0));
+    }
+}
+
+impl Watchdog {
+    fn ring(&self) {
+        *self.rung.lock() = true;
+        self.bell.notify_one();
+    }
+
+    fn run(&self) {
+        // SAFETY: prctl with these arguments only changes the calling thread's timer slack.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+        // Best effort: a watchdog that waits behind the programs it watches is late. Needs a privilege we may lack.
+        // SAFETY: setpriority on the calling thread (who = 0) touches no memory.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -10) };
+        let mut turns_seen = 0;
+        loop {
+            self.next_wake_ns.store(u64::MAX, SeqCst);
+            let mut sleep_ns = self.scan();
+            let turns = self.turns.load(SeqCst);
+            if turns != turns_seen {
+                turns_seen = turns;
+                sleep_ns = sleep_ns.min(LINGER_NS);
+            }
+            if sleep_ns < u64::MAX {
+                self.next_wake_ns.store(monotonic_ns().saturating_add(sleep_ns), SeqCst);
+            }
+            let mut rung = self.rung.lock();
+            if !*rung {
+                if sleep_ns == u64::MAX {
+                    self.bell.wait(&mut rung);
+                } else {
+                    self.bell.wait_for(&mut rung, Duration::from_nanos(sleep_ns));
+                }
+            }
+            *rung = false;
+        }
+    }
+
+    /// Ends what ran out; the smallest remaining budget of what did not, in ns (`u64::MAX`: nothing runs).
+    fn scan(&self) -> u64 {
+        let mut least = u64::MAX;
+        for slot in self.slots.lock().iter() {
+            let deadline = slot.deadline_ns.load(SeqCst);
+            if deadline == 0 {
+                continue;
+            }
+            let turn = slot.turn.load(SeqCst);
+            // A clock that cannot be read counts as run out: the limit fails closed.
+            let used = slot.clock.read_ns().unwrap_or(u64::MAX);
+            if used < deadline {
+                least = least.min(deadline - used);
+            } else if slot.deadline_ns.load(SeqCst) == deadline
+                && slot.expired_turn.swap(turn, SeqCst) != turn
+            {
+                overshoot::record_ns(used.saturating_sub(deadline));
+                slot.expire.expire(turn);
+            }
+        }
+        least
+    }
+}

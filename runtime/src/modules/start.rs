@@ -1,0 +1,92 @@
+//! Turning sources into a running Worker: compile, link, evaluate, each with its errors.
+
+use super::diagnostics::{Capture, capture_stacks, uncaught};
+use super::registry::{Registry, module_named, resolve_import};
+use super::{ModuleContent, WorkerSource};
+use crate::error::Blame;
+use crate::isolate::state::IsolateState;
+use crate::isolate::{LoadError, LoadPhase};
+
+/// Loads the modules and runs their top level, microtasks included. The result is the main module's namespace.
+///
+/// Errors are the platform's texts; when a limit ended it instead, the caller knows from the isolate's cause.
+pub(crate) fn start<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    source: WorkerSource,
+) -> Result<v8::Local<'s, v8::Object>, LoadError> {
+    capture_stacks(scope, Capture::On);
+    let result = start_captured(scope, state, source);
+    capture_stacks(scope, Capture::Off);
+    result
+}
+
+fn start_captured<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    source: WorkerSource,
+) -> Result<v8::Local<'s, v8::Object>, LoadError> {
+    let WorkerSource { main_module, modules } = source;
+    *state.registry.borrow_mut() = Registry::new(modules);
+    match state.registry.borrow().content(&main_module) {
+        None => return Err(failed(LoadPhase::Compile, &format!("Uncaught Error: No such module: {main_module}"))),
+        Some(ModuleContent::EsModule(_)) => {}
+        Some(_) => {
+            return Err(failed(LoadPhase::Compile, "Uncaught TypeError: Main module must be an ES module."));
+        }
+    }
+    v8::tc_scope!(let scope, scope);
+
+    // Every ES module is compiled, also those that nothing imports yet: a syntax error anywhere fails the start.
+    let names = state.registry.borrow().es_modules();
+    for name in std::iter::once(main_module.clone()).chain(names) {
+        if module_named(scope, state, &name).is_none() {
+            return Err(thrown(scope, LoadPhase::Compile));
+        }
+    }
+    let Some(main) = module_named(scope, state, &main_module) else {
+        return Err(thrown(scope, LoadPhase::Compile));
+    };
+    if main.instantiate_module(scope, resolve_import).is_none() {
+        return Err(thrown(scope, LoadPhase::Compile));
+    }
+    let Some(evaluation) = main.evaluate(scope) else {
+        return Err(thrown(scope, LoadPhase::Evaluate));
+    };
+    scope.perform_microtask_checkpoint();
+    let Ok(evaluation) = v8::Local::<v8::Promise>::try_from(evaluation) else {
+        return Err(failed(LoadPhase::Evaluate, "Uncaught Error: Module evaluation gave no promise."));
+    };
+    match evaluation.state() {
+        v8::PromiseState::Fulfilled => {}
+        v8::PromiseState::Pending => {
+            return Err(failed(LoadPhase::Evaluate, "Uncaught Error: Top-level await in module is unsettled."));
+        }
+        v8::PromiseState::Rejected => {
+            evaluation.mark_as_handled();
+            let exception = evaluation.result(scope);
+            let report = uncaught(scope, exception);
+            return Err(failed(LoadPhase::Evaluate, &report));
+        }
+    }
+    v8::Local::<v8::Object>::try_from(main.get_module_namespace())
+        .map_err(|_| failed(LoadPhase::Evaluate, "Uncaught Error: Module has no namespace."))
+}
+
+fn thrown<'s>(
+    scope: &mut v8::PinnedRef<'s, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>,
+    phase: LoadPhase,
+) -> LoadError {
+    match scope.exception() {
+        Some(exception) => {
+            scope.reset();
+            let report = uncaught(scope, exception);
+            failed(phase, &report)
+        }
+        None => failed(phase, "Uncaught Error: Script execution was terminated."),
+    }
+}
+
+fn failed(phase: LoadPhase, report: &str) -> LoadError {
+    LoadError { message: format!("Failed to start Worker:\n{report}"), phase, cause: None, blame: Blame::Program }
+}

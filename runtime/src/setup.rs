@@ -1,0 +1,43 @@
+//! Process-global V8 state: flags, each with its reason, and the platform. Nothing else in the workspace sets either.
+
+use std::sync::Once;
+
+/// V8 flags. All of them hold for the whole process, so they are decided here and nowhere else.
+const FLAGS: &[(&str, &str)] = &[
+    // Garbage collection and compilation run on the isolate's own thread, so the CPU they cost is charged to the
+    // program that caused it, and a hostile program cannot burn a helper thread that no meter watches.
+    ("--single-threaded", "all work on the metered thread"),
+    // A fatal error must not dump a program's source and heap to a terminal or a core file.
+    ("--no-abort-on-uncaught-exception", "uncaught errors end a pass, not the process"),
+    // workerd does not define Temporal, and the prebuilt library has none: both ways of getting V8 behave alike.
+    ("--no-harmony-temporal", "same globals as workerd"),
+    // `using` and `await using` are what stubs' `Symbol.dispose` is for.
+    ("--js-explicit-resource-management", "same syntax as workerd"),
+    ("--js-float16array", "same globals as workerd"),
+    // Heaps are small and short-lived; marking in small steps only adds write-barrier cost.
+    ("--no-incremental-marking", "small heaps"),
+];
+
+static INITIALIZED: Once = Once::new();
+
+/// Sets V8 up for the process. Further calls do nothing.
+///
+/// Must be called on the main thread before any other thread exists: V8 guards its code pages with a memory
+/// protection key, and a thread inherits the rights to it only from a thread that already has them.
+pub fn initialize() {
+    INITIALIZED.call_once(|| {
+        for (flag, _reason) in FLAGS {
+            v8::V8::set_flags_from_string(flag);
+        }
+        // With everything on the isolates' threads, the platform needs no workers of its own.
+        let platform = v8::new_single_threaded_default_platform(false).make_shared();
+        v8::V8::initialize_platform(platform);
+        v8::V8::initialize();
+    });
+}
+
+/// The V8 version this binary was built with.
+#[must_use]
+pub fn v8_version() -> &'static str {
+    v8::V8::get_version()
+}
