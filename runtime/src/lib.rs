@@ -15,6 +15,7 @@
 
 pub mod channel;
 pub mod error;
+mod globals;
 pub mod invocation;
 pub mod isolate;
 mod js;
@@ -22,3 +23,4 @@ pub mod limits;
 pub mod modules;
 pub mod rpc;
 pub mod setup;
+mod vm;

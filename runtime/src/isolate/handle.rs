@@ -32,8 +32,10 @@ impl Isolate {
     pub fn spawn(config: IsolateConfig) -> Result<Self, SpawnError> {
         let (sender, receiver) = crossbeam_channel::unbounded();
         let shared = Arc::new(Shared::new(sender, config.inbox_len_max));
-        thread::start(config, shared.clone(), receiver)?;
-        Ok(Self(Arc::new(Owner { shared })))
+        let isolate = Self(Arc::new(Owner { shared: shared.clone() }));
+        shared.set_owner(isolate.downgrade());
+        thread::start(config, shared, receiver)?;
+        Ok(isolate)
     }
 
     /// Loads code into it; once per isolate, a second call is answered with an error. `done` runs on the isolate's

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 
-use super::{EntrypointSpec, LoadCode, LoadError, LoadReport};
+use super::{EntrypointSpec, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
 use crate::limits::watchdog::Expire;
@@ -23,7 +23,10 @@ pub(crate) enum Item {
     Load(Box<LoadCode>, LoadDone),
     Invoke(Box<Invoke>),
     /// A turn for an invocation (skipped when it is over) or, without one, for the isolate.
-    Task { invocation: Option<InvocationId>, run: Task },
+    Task {
+        invocation: Option<InvocationId>,
+        run: Task,
+    },
     /// Ends one invocation, and it alone.
     EndInvocation(InvocationId, Cause),
     /// Look at the sticky cause.
@@ -63,6 +66,7 @@ pub(crate) struct Shared {
     running: AtomicU64,
     v8: OnceLock<v8::IsolateHandle>,
     on_end: Mutex<Vec<OnIsolateEnd>>,
+    owner: OnceLock<WeakIsolate>,
     next_id: AtomicU64,
 }
 
@@ -78,8 +82,19 @@ impl Shared {
             running: AtomicU64::new(0),
             v8: OnceLock::new(),
             on_end: Mutex::new(Vec::new()),
+            owner: OnceLock::new(),
             next_id: AtomicU64::new(1),
         }
+    }
+
+    /// The handle everybody else holds, for what the isolate itself gives out.
+    pub(crate) fn owner(&self) -> Option<&WeakIsolate> {
+        self.owner.get()
+    }
+
+    pub(crate) fn set_owner(&self, owner: WeakIsolate) {
+        // Set once, by `Isolate::spawn`, before anything is posted.
+        let _ = self.owner.set(owner);
     }
 
     /// A number unique in this isolate.
@@ -160,7 +175,8 @@ impl Shared {
         }
         if self.waiting.fetch_add(1, SeqCst) >= self.inbox_len_max {
             self.waiting.fetch_sub(1, SeqCst);
-            let error = RpcError { overloaded: true, ..RpcError::new("Error", "Too many requests wait for this Worker.") };
+            let error =
+                RpcError { overloaded: true, ..RpcError::new("Error", "Too many requests wait for this Worker.") };
             return invoke.reply.send(Err(error));
         }
         self.post(Item::Invoke(invoke));

@@ -8,7 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::inbox::Shared;
 use super::timers::Timers;
-use super::{ClockPolicy, HangPolicy, WeakIsolate};
+use super::{ClockPolicy, HangPolicy, Isolate};
 use crate::channel::Channels;
 use crate::invocation::{InvocationId, InvocationState};
 use crate::limits::ResourceLimits;
@@ -18,7 +18,7 @@ use crate::modules::registry::Registry;
 
 /// What every Worker of the isolate's life gets from whoever loaded it.
 pub(crate) struct Worker {
-    pub(crate) env: v8::Global<v8::Object>,
+    pub(crate) env: RefCell<Option<v8::Global<v8::Object>>>,
     /// The main module's namespace: its exports are the entrypoints.
     pub(crate) main: RefCell<Option<v8::Global<v8::Object>>>,
     pub(crate) channels: Channels,
@@ -30,8 +30,6 @@ pub(crate) struct Worker {
 /// State of one isolate, on its thread.
 pub(crate) struct IsolateState {
     pub(crate) shared: Arc<Shared>,
-    /// For capabilities this isolate exports.
-    pub(crate) handle: RefCell<Option<WeakIsolate>>,
     pub(crate) memory: Arc<MemoryMeter>,
     pub(crate) registry: RefCell<Registry>,
     pub(crate) worker: RefCell<Option<Rc<Worker>>>,
@@ -48,7 +46,6 @@ impl IsolateState {
     pub(crate) fn new(shared: Arc<Shared>, memory: Arc<MemoryMeter>) -> Rc<Self> {
         let state = Rc::new(Self {
             shared,
-            handle: RefCell::default(),
             memory,
             registry: RefCell::default(),
             worker: RefCell::default(),
@@ -68,6 +65,11 @@ impl IsolateState {
             Some(state) => state.clone(),
             None => unreachable!("an isolate without its state"),
         }
+    }
+
+    /// A handle to this isolate, for capabilities it exports. `None` while it is going.
+    pub(crate) fn isolate(&self) -> Option<Isolate> {
+        self.shared.owner()?.upgrade()
     }
 
     /// The invocation whose turn it is; `None` in global scope.
@@ -127,6 +129,14 @@ impl IsolateState {
             0 => 0,
             started => this_thread_ns().saturating_sub(started),
         }
+    }
+
+    /// Drops every handle into V8's heap, which is about to go.
+    pub(crate) fn clear(&self) {
+        self.set_current(None);
+        *self.timers.borrow_mut() = Timers::default();
+        *self.registry.borrow_mut() = Registry::default();
+        *self.worker.borrow_mut() = None;
     }
 
     /// The next due time of the isolate's timers.

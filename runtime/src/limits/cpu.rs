@@ -36,8 +36,7 @@ fn read(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` outlives the call; an invalid clock id is reported, not undefined.
     let failed = unsafe { libc::clock_gettime(clock, &raw mut time) };
-    (failed == 0)
-        .then(|| (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64))
+    (failed == 0).then(|| (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64))
 }
 
 /// A duration in nanoseconds, saturating (584 years are enough).

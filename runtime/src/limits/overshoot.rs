@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Upper bounds of the buckets, in microseconds; one more bucket holds everything above.
-pub const BUCKET_BOUNDS_US: [u64; 12] = [50, 100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000, 1_000_000];
+pub const BUCKET_BOUNDS_US: [u64; 12] =
+    [50, 100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000, 50_000, 100_000, 1_000_000];
 
 static BUCKETS: [AtomicU64; BUCKET_BOUNDS_US.len() + 1] = [const { AtomicU64::new(0) }; BUCKET_BOUNDS_US.len() + 1];
 static SUM_US: AtomicU64 = AtomicU64::new(0);

@@ -155,9 +155,7 @@ impl Watchdog {
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
                 least = least.min(deadline - used);
-            } else if slot.deadline_ns.load(SeqCst) == deadline
-                && slot.expired_turn.swap(turn, SeqCst) != turn
-            {
+            } else if slot.deadline_ns.load(SeqCst) == deadline && slot.expired_turn.swap(turn, SeqCst) != turn {
                 overshoot::record_ns(used.saturating_sub(deadline));
                 slot.expire.expire(turn);
             }

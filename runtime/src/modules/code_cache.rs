@@ -10,7 +10,6 @@ use parking_lot::Mutex;
 
 use super::CodeCachePolicy;
 use super::registry::{OriginKind, origin};
-use crate::js::string;
 
 /// Sources kept; the host has a handful of fixed modules. Over it, further ones are compiled afresh.
 const ENTRIES_MAX: usize = 64;
@@ -42,7 +41,8 @@ pub(crate) fn compile_module<'s>(
         // A rejected cache has compiled from source; nothing is lost but time.
         return module;
     }
-    let module = v8::script_compiler::compile_module(scope, &mut v8::script_compiler::Source::new(code, Some(&origin)))?;
+    let module =
+        v8::script_compiler::compile_module(scope, &mut v8::script_compiler::Source::new(code, Some(&origin)))?;
     remember(scope, source, module);
     Some(module)
 }
@@ -54,15 +54,4 @@ fn remember<'s>(scope: &mut v8::PinScope<'s, '_>, source: &Arc<str>, module: v8:
     if cache.len() < ENTRIES_MAX {
         cache.insert(source.clone(), Arc::from(&**data));
     }
-}
-
-/// A string of the module's source, for callers that compile functions.
-pub(crate) fn source<'s>(
-    scope: &mut v8::PinScope<'s, '_>,
-    name: &str,
-    text: &str,
-) -> v8::script_compiler::Source {
-    let code = string(scope, text);
-    let origin = origin(scope, name, OriginKind::Function);
-    v8::script_compiler::Source::new(code, Some(&origin))
 }

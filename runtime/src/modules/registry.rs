@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::num::NonZeroI32;
 
-use super::diagnostics;
 use super::resolve::resolve;
 use super::synthetic;
 use super::{CodeCachePolicy, Module, ModuleContent, code_cache};
@@ -33,9 +32,7 @@ impl Registry {
     pub(crate) fn new(modules: Vec<Module>) -> Self {
         let entries = modules
             .into_iter()
-            .map(|module| {
-                (module.name, Entry { content: module.content, code_cache: module.code_cache, module: None })
-            })
+            .map(|module| (module.name, Entry { content: module.content, code_cache: module.code_cache, module: None }))
             .collect();
         Self { entries, ..Self::default() }
     }
@@ -53,7 +50,7 @@ impl Registry {
         names
     }
 
-    fn name_of(&self, module: v8::Local<v8::Module>, scope: &v8::Isolate) -> Option<String> {
+    pub(super) fn name_of(&self, module: v8::Local<v8::Module>, scope: &v8::Isolate) -> Option<String> {
         let names = self.names.borrow();
         names
             .get(&module.get_identity_hash())?
@@ -207,11 +204,6 @@ fn namespace_of<'s>(scope: &mut v8::PinScope<'s, '_>, specifier: &str, from: &st
         return None;
     }
     Some(Imported { namespace: module.get_module_namespace(), evaluation })
-}
-
-/// Makes the error of a module that V8 reports without throwing an exception of its own.
-pub(crate) fn describe<'s>(scope: &mut v8::PinScope<'s, '_>, exception: v8::Local<'s, v8::Value>) -> String {
-    diagnostics::uncaught(scope, exception)
 }
 
 /// The string V8 shows as a module's place.

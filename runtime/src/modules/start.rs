@@ -73,10 +73,7 @@ fn start_captured<'s>(
         .map_err(|_| failed(LoadPhase::Evaluate, "Uncaught Error: Module has no namespace."))
 }
 
-fn thrown<'s>(
-    scope: &mut v8::PinnedRef<'s, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>,
-    phase: LoadPhase,
-) -> LoadError {
+fn thrown<'s>(scope: &mut v8::PinnedRef<'s, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>, phase: LoadPhase) -> LoadError {
     match scope.exception() {
         Some(exception) => {
             scope.reset();

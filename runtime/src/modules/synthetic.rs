@@ -43,10 +43,7 @@ pub(crate) fn create_builtin<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -
 }
 
 /// The default export, for kinds whose value does not depend on running code. Outer `None`: an exception is pending.
-fn value_of<'s>(
-    scope: &mut v8::PinScope<'s, '_>,
-    content: &ModuleContent,
-) -> Option<Option<v8::Local<'s, v8::Value>>> {
+fn value_of<'s>(scope: &mut v8::PinScope<'s, '_>, content: &ModuleContent) -> Option<Option<v8::Local<'s, v8::Value>>> {
     Some(match content {
         ModuleContent::Text(text) => Some(v8::String::new(scope, text)?.into()),
         ModuleContent::Json(text) => {
@@ -107,7 +104,11 @@ fn resolved<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Va
 
 /// What `require` of a module gives: `module.exports` of CommonJS (run once), else the default export when there is
 /// one, else the namespace. `None` with an exception pending.
-fn require<'s>(scope: &mut v8::PinScope<'s, '_>, state: &Rc<IsolateState>, name: &str) -> Option<v8::Local<'s, v8::Value>> {
+fn require<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &Rc<IsolateState>,
+    name: &str,
+) -> Option<v8::Local<'s, v8::Value>> {
     let content = state.registry.borrow().content(name);
     if let Some(ModuleContent::CommonJs(source)) = content {
         return run_common_js(scope, state, name, &source);

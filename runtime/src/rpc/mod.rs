@@ -6,7 +6,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-#[expect(dead_code, reason = "the turn loop that calls it lands next")]
 pub(crate) mod glue;
 pub(crate) mod host_tag;
 pub mod plain;

@@ -1,0 +1,275 @@
+//! An isolate's thread: creates the isolate, reads the inbox, runs turns, tears everything down.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
+use super::state::{IsolateState, Worker};
+use super::timers::Timer;
+use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
+use crate::error::Blame;
+use crate::invocation::InvocationState;
+use crate::limits::Cause;
+use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
+use crate::limits::watchdog::Registration;
+use crate::modules::start;
+use crate::rpc::glue;
+use crate::vm::Vm;
+
+/// CPU budget of turns that belong to no invocation: releasing objects, running finalizers.
+const HOUSEKEEPING_CPU: Duration = Duration::from_secs(1);
+
+/// V8's own tasks run after a turn; more than this many wait for the next one.
+const V8_TASKS_PER_TURN_MAX: usize = 64;
+
+/// Starts the thread.
+pub(super) fn start(config: IsolateConfig, shared: Arc<Shared>, inbox: Receiver<Item>) -> Result<(), SpawnError> {
+    std::thread::Builder::new().name("isolate".into()).stack_size(config.stack_bytes).spawn(move || {
+        let ending = Ending(shared.clone());
+        let run = std::panic::AssertUnwindSafe(|| run(&config, &shared, &inbox));
+        if std::panic::catch_unwind(run).is_err() {
+            // A bug of ours costs this isolate, not the process: everything it held is answered by being dropped.
+            tracing::error!("an isolate's thread panicked; its isolate is gone");
+            shared.end(Cause::Shutdown);
+        }
+        drop(inbox);
+        drop(ending);
+    })?;
+    Ok(())
+}
+
+/// Tells whoever asked that the isolate is gone, on every way out of the thread.
+struct Ending(Arc<Shared>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.run_on_end();
+    }
+}
+
+fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>) {
+    let Some(clock) = ThreadClock::current() else {
+        tracing::error!("this system has no CPU clock for threads; isolates cannot be limited");
+        return shared.end(Cause::Shutdown);
+    };
+    let vm = Vm::new(config, shared);
+    let watch = Registration::new(clock, shared.clone());
+    let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0 };
+    thread.serve(inbox);
+    thread.tear_down(inbox);
+}
+
+struct Thread {
+    // Dropped in this order: the watchdog forgets the thread only after V8 can no longer run on it.
+    vm: Vm,
+    watch: Registration,
+    shared: Arc<Shared>,
+    turn: u64,
+}
+
+/// Who pays for a turn.
+enum Payer {
+    Startup(Duration),
+    Invocation(Rc<InvocationState>),
+    Housekeeping,
+}
+
+impl Thread {
+    fn serve(&mut self, inbox: &Receiver<Item>) {
+        while self.shared.cause().is_none() {
+            let item = match self.vm.state.next_due() {
+                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(due) => inbox.recv_deadline(due),
+            };
+            match item {
+                Ok(item) => self.handle(item),
+                Err(RecvTimeoutError::Timeout) => self.fire_due_timers(inbox),
+                // Every sender is gone, and the handle's drop would have set a cause: nobody can reach us.
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn handle(&mut self, item: Item) {
+        self.vm.state.advance_clock();
+        match item {
+            Item::Load(code, done) => self.load(*code, done),
+            Item::Invoke(invoke) => {
+                self.shared.request_taken();
+                self.invoke(*invoke);
+            }
+            Item::Task { invocation: None, run } => {
+                self.run_turn(Payer::Housekeeping, |scope| run(scope));
+            }
+            Item::Task { invocation: Some(id), run } => {
+                if let Some(invocation) = self.vm.state.invocation(id) {
+                    self.invocation_turn(&invocation, |scope| run(scope));
+                }
+            }
+            Item::EndInvocation(id, cause) => self.end_invocation(id, Some(cause)),
+            Item::Wake => {}
+        }
+    }
+
+    /// Timers that are due fire one turn each; what arrived meanwhile goes first, so that a flood of timers cannot
+    /// keep answers out.
+    fn fire_due_timers(&mut self, inbox: &Receiver<Item>) {
+        let now = Instant::now();
+        while inbox.is_empty() && self.shared.cause().is_none() {
+            let Some(timer) = self.vm.state.timers.borrow_mut().take_due(now) else { return };
+            self.vm.state.set_clock_ms(timer.due_ms);
+            if let Some(invocation) = self.vm.state.invocation(timer.invocation) {
+                self.invocation_turn(&invocation, |scope| call_timer(scope, timer));
+            }
+        }
+    }
+
+    fn load(&mut self, code: LoadCode, done: LoadDone) {
+        let LoadCode { source, env, channels, startup_cpu, limits, on_hang, clock } = code;
+        if self.vm.state.worker.borrow().is_some() {
+            return done(Err(LoadError {
+                message: "This isolate has been used: code can be loaded into it once.".into(),
+                phase: LoadPhase::Compile,
+                cause: None,
+                blame: Blame::Host,
+            }));
+        }
+        let state = self.vm.state.clone();
+        let mut result = None;
+        let startup = self.run_turn(Payer::Startup(startup_cpu), |scope| {
+            let worker = Worker { env: Default::default(), main: Default::default(), channels, limits, on_hang, clock };
+            *state.worker.borrow_mut() = Some(Rc::new(worker));
+            result = Some(load_worker(scope, &state, source, env));
+        });
+        let result = match (self.shared.cause(), result) {
+            (Some(cause), _) => Err(LoadError::ended(cause)),
+            (None, Some(Ok(()))) => Ok(LoadReport { startup_cpu: startup }),
+            (None, Some(Err(error))) => Err(error),
+            (None, None) => Err(LoadError::ended(Cause::Shutdown)),
+        };
+        if result.is_err() {
+            // Nothing else can be loaded into it.
+            self.shared.end(Cause::Shutdown);
+        }
+        done(result);
+    }
+
+    fn invoke(&mut self, invoke: Invoke) {
+        let Invoke { id, entrypoint, call, reply, on_end } = invoke;
+        let code_limits = self.vm.state.worker.borrow().as_ref().map(|worker| worker.limits).unwrap_or_default();
+        let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end);
+        self.vm.state.add_invocation(invocation.clone());
+        let entrypoint: &EntrypointSpec = &entrypoint;
+        self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, entrypoint, call, reply));
+    }
+
+    /// A turn of an invocation, and what follows from it: over, hung, or waiting for more.
+    fn invocation_turn(
+        &mut self,
+        invocation: &Rc<InvocationState>,
+        work: impl for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>),
+    ) {
+        self.run_turn(Payer::Invocation(invocation.clone()), work);
+        if self.shared.cause().is_some() {
+            return;
+        }
+        let wait = self.vm.state.worker.borrow().as_ref().is_some_and(|worker| worker.on_hang == HangPolicy::Wait);
+        if invocation.over() || (invocation.hung() && !wait) {
+            self.end_invocation(invocation.id, None);
+        }
+    }
+
+    /// Answers what an invocation left unanswered and drops what it held.
+    fn end_invocation(&mut self, id: u64, cause: Option<Cause>) {
+        let Some(invocation) = self.vm.state.remove_invocation(id) else { return };
+        invocation.finish(cause);
+        self.run_turn(Payer::Housekeeping, |scope| glue::invocation_ended(scope, id));
+    }
+
+    /// Runs `work` and the microtasks it leaves, within the payer's budget; returns the CPU time used, which has
+    /// been charged.
+    fn run_turn(&mut self, payer: Payer, work: impl for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>)) -> Duration {
+        let (scope_kind, invocation, budget_ns) = match &payer {
+            Payer::Startup(budget) => (Scope::Startup, None, Some(nanos(*budget))),
+            Payer::Housekeeping => (Scope::Invocation, None, Some(nanos(HOUSEKEEPING_CPU))),
+            Payer::Invocation(invocation) => {
+                (Scope::Invocation, Some(invocation.clone()), invocation.cpu_remaining_ns())
+            }
+        };
+        self.turn += 1;
+        self.shared.set_running(scope_kind, invocation.as_ref().map(|invocation| invocation.id));
+        self.vm.state.set_current(invocation);
+        let started = this_thread_ns();
+        self.vm.state.set_turn_started_ns(started);
+        if let Some(budget) = budget_ns {
+            self.watch.enter(self.turn, started.saturating_add(budget), budget);
+        }
+        self.vm.turn(V8_TASKS_PER_TURN_MAX, work);
+        if budget_ns.is_some() {
+            self.watch.leave();
+        }
+        let used = this_thread_ns().saturating_sub(started);
+        if let Payer::Invocation(invocation) = &payer {
+            invocation.charge_cpu_ns(used);
+        }
+        self.vm.state.set_turn_started_ns(0);
+        if budget_ns.is_some_and(|budget| used > budget) {
+            self.shared.end_running();
+        }
+        self.vm.state.set_current(None);
+        Duration::from_nanos(used)
+    }
+
+    /// Answers everybody who still waits; the isolate itself goes when `self` does.
+    fn tear_down(self, inbox: &Receiver<Item>) {
+        let cause = self.shared.cause().unwrap_or(Cause::Shutdown);
+        for invocation in self.vm.state.take_invocations() {
+            invocation.finish(self.shared.cause_for(invocation.id).or(Some(cause)));
+        }
+        while let Ok(item) = inbox.try_recv() {
+            match item {
+                Item::Invoke(invoke) => invoke.reply.send(Err(crate::rpc::RpcError::ended(cause))),
+                Item::Load(_, done) => done(Err(LoadError::ended(cause))),
+                Item::Task { .. } | Item::EndInvocation(..) | Item::Wake => {}
+            }
+        }
+        self.vm.dispose();
+    }
+}
+
+fn load_worker<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    source: crate::modules::WorkerSource,
+    env: Option<crate::rpc::Message>,
+) -> Result<(), LoadError> {
+    let env_error = || LoadError {
+        message: "Failed to start Worker:\nUncaught Error: The Worker's env is not a serialized object.".into(),
+        phase: LoadPhase::Compile,
+        cause: None,
+        blame: Blame::Host,
+    };
+    let env = match env {
+        None => v8::Object::new(scope),
+        Some(message) => {
+            v8::tc_scope!(let scope, scope);
+            let value = glue::revive(scope, &message).ok_or_else(env_error)?;
+            v8::Local::<v8::Object>::try_from(value).map_err(|_| env_error())?
+        }
+    };
+    let Some(worker) = state.worker.borrow().clone() else { return Err(env_error()) };
+    *worker.env.borrow_mut() = Some(v8::Global::new(scope, env));
+    let namespace = start::start(scope, state, source)?;
+    *worker.main.borrow_mut() = Some(v8::Global::new(scope, namespace));
+    Ok(())
+}
+
+fn call_timer(scope: &mut v8::PinScope<'_, '_>, timer: Timer) {
+    let callback = v8::Local::new(scope, &timer.callback);
+    let receiver = v8::undefined(scope);
+    // What a timer throws is reported by the timers room, which wraps every callback; here nothing is left to do.
+    let _ = callback.call(scope, receiver.into(), &[]);
+}

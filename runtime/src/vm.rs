@@ -1,0 +1,123 @@
+//! The V8 isolate of one thread: created with our hooks, entered for a turn, disposed of in order.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::isolate::IsolateConfig;
+use crate::isolate::inbox::Shared;
+use crate::isolate::state::IsolateState;
+use crate::limits::Cause;
+use crate::limits::memory::{MemoryMeter, allocator};
+use crate::modules::registry::import_dynamically;
+
+/// Heap above its limit that V8 gets so that it can unwind instead of aborting the process; enough for one large
+/// allocation (flattening a string copies it).
+const HEAP_GRACE_BYTES: usize = 160 << 20;
+
+/// An isolate, its one context, and the state its callbacks find.
+pub(crate) struct Vm {
+    pub(crate) state: Rc<IsolateState>,
+    context: v8::Global<v8::Context>,
+    isolate: v8::OwnedIsolate,
+    platform: v8::SharedRef<v8::Platform>,
+}
+
+impl Vm {
+    /// Creates the isolate on the calling thread, which it never leaves.
+    pub(crate) fn new(config: &IsolateConfig, shared: &Arc<Shared>) -> Self {
+        let flag = shared.clone();
+        let memory = MemoryMeter::new(config.memory_bytes_max, move || flag.end(Cause::ExceededMemory));
+        let params = v8::CreateParams::default()
+            .heap_limits(0, config.memory_bytes_max)
+            .array_buffer_allocator(allocator(&memory))
+            .allow_atomics_wait(false);
+        let mut isolate = v8::Isolate::new(params);
+        shared.set_v8(isolate.thread_safe_handle());
+        let state = IsolateState::new(shared.clone(), memory);
+        isolate.set_slot(state.clone());
+        let data = Rc::as_ptr(&state).cast_mut().cast::<c_void>();
+        isolate.set_microtasks_policy(v8::MicrotasksPolicy::Explicit);
+        isolate.add_near_heap_limit_callback(near_heap_limit, data);
+        isolate.add_gc_epilogue_callback(after_gc, data, v8::GCType::kGCTypeMarkSweepCompact);
+        isolate.set_host_import_module_dynamically_callback(import_dynamically);
+        isolate.set_allow_wasm_code_generation_callback(refuse_wasm_from_bytes);
+        let context = {
+            v8::scope!(let scope, &mut isolate);
+            let context = v8::Context::new(scope, v8::ContextOptions::default());
+            context.set_allow_generation_from_strings(false);
+            let scope = &mut v8::ContextScope::new(scope, context);
+            crate::globals::install(scope, context);
+            v8::Global::new(scope, context)
+        };
+        Self { state, context, isolate, platform: v8::V8::get_current_platform() }
+    }
+
+    /// Runs `work` in the context, then microtasks and V8's own tasks (at most `v8_tasks_max`).
+    pub(crate) fn turn(&mut self, v8_tasks_max: usize, work: impl for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>)) {
+        {
+            v8::scope!(let scope, &mut self.isolate);
+            let context = v8::Local::new(scope, &self.context);
+            let scope = &mut v8::ContextScope::new(scope, context);
+            v8::tc_scope!(let scope, scope);
+            work(scope);
+            // Errors were dealt with where they were thrown; one that got here must not reach the next turn.
+            scope.reset();
+            scope.perform_microtask_checkpoint();
+            for _ in 0..v8_tasks_max {
+                if self.state.shared.cause().is_some() || !v8::Platform::pump_message_loop(&self.platform, scope, false)
+                {
+                    break;
+                }
+                scope.perform_microtask_checkpoint();
+            }
+        }
+        if self.state.shared.cause().is_none() {
+            // An object kept alive by WeakRef.deref() stays so until the turn ends.
+            self.isolate.clear_kept_objects();
+        }
+    }
+
+    /// Drops every handle into the heap before the heap goes.
+    pub(crate) fn dispose(self) {
+        let Self { state, context, isolate, platform } = self;
+        drop(context);
+        state.clear();
+        // Tasks of V8's own that never ran belong to this isolate and go with it.
+        drop(isolate);
+        drop(platform);
+        drop(state);
+    }
+}
+
+/// Runs inside a garbage collection: flags, ends, and returns a larger limit, without which V8 aborts the process.
+unsafe extern "C" fn near_heap_limit(data: *mut c_void, current: usize, initial: usize) -> usize {
+    // SAFETY: `data` is the isolate's state, which outlives the isolate (see `Vm::dispose`).
+    let state = unsafe { &*data.cast::<IsolateState>() };
+    state.memory.flag();
+    current.max(initial).saturating_add(HEAP_GRACE_BYTES)
+}
+
+unsafe extern "C" fn after_gc(
+    isolate: v8::UnsafeRawIsolatePtr,
+    _kind: v8::GCType,
+    _flags: v8::GCCallbackFlags,
+    data: *mut c_void,
+) {
+    // SAFETY: V8 calls this on the isolate's thread with the live isolate it collects.
+    let mut isolate = unsafe { v8::Isolate::from_raw_isolate_ptr(isolate) };
+    // SAFETY: `data` is the isolate's state, which outlives the isolate (see `Vm::dispose`).
+    let state = unsafe { &*data.cast::<IsolateState>() };
+    state.memory.set_heap_bytes(heap_bytes(&mut isolate, &state.memory));
+}
+
+/// V8's heap, and the memory V8 accounts for beside it that our allocator did not hand out (WebAssembly).
+fn heap_bytes(isolate: &mut v8::Isolate, memory: &MemoryMeter) -> usize {
+    let statistics = isolate.get_heap_statistics();
+    let external = statistics.external_memory().saturating_sub(memory.buffer_bytes());
+    statistics.used_heap_size().saturating_add(external)
+}
+
+unsafe extern "C" fn refuse_wasm_from_bytes(_context: v8::Local<v8::Context>, _source: v8::Local<v8::String>) -> bool {
+    false
+}

@@ -1,0 +1,4 @@
+//! The runtime through its public doors.
+
+mod load;
+mod support;
