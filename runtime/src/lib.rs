@@ -12,8 +12,10 @@
 //! | [`rpc`] | JS RPC: values as bytes plus capabilities, stubs, targets, sessions |
 //! | `api` | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
 //! | [`channel`] | the traits through which everything leaves an isolate |
+//! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
 pub mod channel;
+pub mod compat;
 pub mod error;
 mod globals;
 pub mod invocation;

@@ -1,0 +1,229 @@
+//! What is to be loaded, and every check on it that needs no isolate. A [`WorkerCode`] becomes a [`CheckedCode`]
+//! synchronously, or is refused with the platform's text.
+
+use std::sync::Arc;
+
+use loaderd_runtime::channel::ConsoleSink;
+use loaderd_runtime::compat::{CompatError, CompatFlags, DateCheck, Experimental};
+use loaderd_runtime::limits::ResourceLimits;
+use loaderd_runtime::modules::{Module, ModuleContent, WorkerSource};
+use loaderd_runtime::rpc::{Cap, Message};
+
+/// The most bytes all module bodies of one Worker may have together.
+pub const CODE_BYTES_MAX: usize = 64 << 20;
+
+/// The most bytes the serialized `env` of one Worker may have.
+pub const ENV_BYTES_MAX: usize = 1 << 20;
+
+/// A Worker's code and what it is given: the platform's `WorkerCode`, field by field.
+#[derive(Clone, Default)]
+pub struct WorkerCode {
+    /// `YYYY-MM-DD`; fixes how the platform behaves towards this Worker.
+    pub compatibility_date: String,
+    pub compatibility_flags: Vec<String>,
+    /// Lets `compatibility_flags` name experimental ones. Only a loader that is itself experimental may say so.
+    pub allow_experimental: bool,
+    /// Ceiling for each invocation, under the host's own.
+    pub limits: ResourceLimits,
+    /// The name of the main module; an ES module among `modules`.
+    pub main_module: String,
+    /// Modules by name. Order does not matter; names must be distinct.
+    pub modules: Vec<(String, ModuleSource)>,
+    /// The value of `env`, an object; `None` is `{}`.
+    pub env: Option<Message>,
+    pub global_outbound: GlobalOutbound,
+    /// Receives console lines on the isolate's thread. `None`: they are discarded.
+    pub console: Option<Arc<dyn ConsoleSink>>,
+}
+
+/// One module as the caller gives it.
+#[derive(Clone, Debug)]
+pub enum ModuleSource {
+    /// Source text whose kind the module's name tells: `.js` (an ES module) or `.py`.
+    ByName(Arc<str>),
+    /// Content whose kind is said.
+    Content(ModuleContent),
+    /// Python, by kind. Always refused; here so that the refusal has one place.
+    Python(Arc<str>),
+}
+
+impl From<ModuleContent> for ModuleSource {
+    fn from(content: ModuleContent) -> Self {
+        Self::Content(content)
+    }
+}
+
+/// Where the loaded Worker's global `fetch()` and `connect()` go.
+#[derive(Clone, Default)]
+pub enum GlobalOutbound {
+    /// Wherever the loading Worker's go.
+    #[default]
+    Inherit,
+    /// Nowhere: they throw.
+    None,
+    /// To this service.
+    Cap(Cap),
+}
+
+/// Why code was refused before anything started. The display text is what the caller's JavaScript sees.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CodeError {
+    #[error("Dynamic Worker code must contain at least one module.")]
+    NoModules,
+    #[error(
+        "Module name must end with '.js' or '.py' (or the content must be an object indicating the type \
+         explicitly). Got: {name}{}",
+        if is_typescript(.name) {
+            ". If you're trying to load TypeScript, bundle it first with '@cloudflare/worker-bundler' and pass the \
+             generated JavaScript modules."
+        } else {
+            ""
+        }
+    )]
+    ModuleName { name: String },
+    #[error(
+        "Each module must contain exactly one of 'js', 'cjs', 'text', 'data', 'json', 'py', or 'wasm'. Module \
+         '{name}' contained {count} properties."
+    )]
+    ModuleKinds { name: String, count: usize },
+    #[error("Module \"{name}\" is a Python module, but the main module isn't a Python module.")]
+    PythonModule { name: String },
+    #[error(
+        "Python Workers are not supported by loaderd: \"{name}\" is a Python module. Give the Worker a JavaScript \
+         main module."
+    )]
+    PythonUnsupported { name: String },
+    #[error("Module \"{name}\" is given more than once.")]
+    DuplicateModule { name: String },
+    #[error("Dynamic Worker code size ({bytes} bytes) exceeds the maximum allowed size of {CODE_BYTES_MAX} bytes.")]
+    CodeSize { bytes: usize },
+    #[error("Dynamic Worker env size ({bytes} bytes) exceeds the maximum allowed size of {ENV_BYTES_MAX} bytes.")]
+    EnvSize { bytes: usize },
+    #[error("'allowExperimental' is only allowed when the calling worker has the 'experimental' compat flag set.")]
+    AllowExperimental,
+    #[error(transparent)]
+    Compat(#[from] CompatError),
+}
+
+impl CodeError {
+    /// The JavaScript class it is thrown as.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        match self {
+            Self::NoModules
+            | Self::ModuleName { .. }
+            | Self::ModuleKinds { .. }
+            | Self::PythonModule { .. }
+            | Self::PythonUnsupported { .. }
+            | Self::DuplicateModule { .. } => "TypeError",
+            Self::CodeSize { .. } | Self::EnvSize { .. } | Self::AllowExperimental | Self::Compat(_) => "Error",
+        }
+    }
+}
+
+fn is_typescript(name: &str) -> bool {
+    [".ts", ".tsx", ".jsx"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// Code that passed every check, in the form an isolate is given.
+#[derive(Clone)]
+pub struct CheckedCode {
+    pub source: WorkerSource,
+    pub compat: CompatFlags,
+    pub limits: ResourceLimits,
+    pub env: Option<Message>,
+    pub global_outbound: GlobalOutbound,
+    pub console: Option<Arc<dyn ConsoleSink>>,
+}
+
+impl WorkerCode {
+    /// Code of one date and main module, with no modules yet and everything else at its default.
+    #[must_use]
+    pub fn new(compatibility_date: impl Into<String>, main_module: impl Into<String>) -> Self {
+        Self { compatibility_date: compatibility_date.into(), main_module: main_module.into(), ..Self::default() }
+    }
+
+    /// Adds a module.
+    #[must_use]
+    pub fn module(mut self, name: impl Into<String>, source: impl Into<ModuleSource>) -> Self {
+        self.modules.push((name.into(), source.into()));
+        self
+    }
+
+    /// Checks everything that can be known without starting it, in the platform's order. `parent` says whether the
+    /// one who loads may pass on the permission for experimental flags.
+    ///
+    /// A main module that is missing or no ES module is not found here: the platform reports it as a failed start.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    pub fn check(self, parent: Experimental) -> Result<CheckedCode, CodeError> {
+        let source = check_modules(self.main_module, self.modules)?;
+        if self.allow_experimental && parent == Experimental::Refused {
+            return Err(CodeError::AllowExperimental);
+        }
+        let experimental = if self.allow_experimental { Experimental::Allowed } else { Experimental::Refused };
+        let compat =
+            CompatFlags::resolve(&self.compatibility_date, &self.compatibility_flags, experimental, DateCheck::today())
+                .map_err(|errors| errors.first().clone())?;
+        if let Some(bytes) = self.env.as_ref().map(|env| env.bytes.len()).filter(|bytes| *bytes > ENV_BYTES_MAX) {
+            return Err(CodeError::EnvSize { bytes });
+        }
+        Ok(CheckedCode {
+            source,
+            compat,
+            limits: self.limits,
+            env: self.env,
+            global_outbound: self.global_outbound,
+            console: self.console,
+        })
+    }
+}
+
+fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> Result<WorkerSource, CodeError> {
+    if modules.is_empty() {
+        return Err(CodeError::NoModules);
+    }
+    let main_is_python = main_module.ends_with(".py");
+    let mut names = std::collections::HashSet::with_capacity(modules.len());
+    let mut python = None;
+    let mut checked = Vec::with_capacity(modules.len());
+    let mut bytes = 0_usize;
+    for (name, source) in modules {
+        if !names.insert(name.clone()) {
+            return Err(CodeError::DuplicateModule { name });
+        }
+        let content = match source {
+            ModuleSource::Content(content) => content,
+            ModuleSource::ByName(text) if name.ends_with(".js") => ModuleContent::EsModule(text),
+            ModuleSource::ByName(_) if !name.ends_with(".py") => return Err(CodeError::ModuleName { name }),
+            ModuleSource::ByName(_) | ModuleSource::Python(_) => {
+                // Name errors of later modules are reported before this one, as on the platform.
+                python.get_or_insert(name);
+                continue;
+            }
+        };
+        bytes = bytes.saturating_add(content_bytes(&content));
+        checked.push(Module { name, content });
+    }
+    match python {
+        Some(name) if main_is_python => return Err(CodeError::PythonUnsupported { name }),
+        Some(name) => return Err(CodeError::PythonModule { name }),
+        None if main_is_python => return Err(CodeError::PythonUnsupported { name: main_module }),
+        None => {}
+    }
+    if bytes > CODE_BYTES_MAX {
+        return Err(CodeError::CodeSize { bytes });
+    }
+    Ok(WorkerSource { main_module, modules: checked })
+}
+
+fn content_bytes(content: &ModuleContent) -> usize {
+    match content {
+        ModuleContent::EsModule(text)
+        | ModuleContent::CommonJs(text)
+        | ModuleContent::Text(text)
+        | ModuleContent::Json(text) => text.len(),
+        ModuleContent::Data(bytes) | ModuleContent::Wasm(bytes) => bytes.len(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What can go wrong when a Worker is loaded, and whose fault it is. The texts are the platform's, made here and in
+//! [`crate::code`], and nowhere else.
+
+use loaderd_runtime::error::Blame;
+use loaderd_runtime::isolate::LoadError;
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::RpcError;
+
+use crate::code::CodeError;
+
+/// Why a Worker was not loaded, or is not there any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoaderError {
+    /// The [`WorkerCode`](crate::WorkerCode) itself was refused; nothing was started.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// The code was accepted, and did not start: a syntax error, a module that is missing, a throw at top level.
+    #[error(transparent)]
+    Start(#[from] LoadError),
+    /// The callback that was to give the code failed.
+    #[error("{0}")]
+    GetCode(RpcError),
+    /// There is no room for one more isolate, and none that could be evicted. Backing off may help.
+    #[error("{0}")]
+    Overloaded(Overload),
+    /// The Worker was ended, by its owner or by a limit, before it had started.
+    #[error("{}", .0.message())]
+    Ended(Cause),
+    /// The machine would not give what an isolate needs, or the process that was to hold it is gone.
+    #[error("Failed to start Worker: {0}")]
+    Platform(String),
+}
+
+/// Which bound refused a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Overload {
+    #[error("Too many isolates: {live} of at most {max} are alive and busy. Try again later.")]
+    LiveIsolates { live: usize, max: usize },
+    #[error("Too many memory mappings: one more isolate needs about {needed}, {left} are left. Try again later.")]
+    Mappings { needed: usize, left: usize },
+    #[error("Too many Workers are starting: at most {max} may wait for an isolate. Try again later.")]
+    Starting { max: usize },
+}
+
+impl LoaderError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Code(_) | Self::GetCode(_) => Blame::Host,
+            Self::Start(error) => error.blame,
+            Self::Ended(cause) => match cause {
+                Cause::Canceled | Cause::Shutdown | Cause::ExceededWallTime => Blame::Host,
+                Cause::ExceededCpu | Cause::ExceededStartupCpu | Cause::ExceededMemory => Blame::Program,
+            },
+            Self::Overloaded(_) | Self::Platform(_) => Blame::Platform,
+        }
+    }
+
+    /// The limit or owner that ended it, if one did.
+    #[must_use]
+    pub fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::Start(error) => error.cause,
+            Self::GetCode(error) => error.cause,
+            Self::Ended(cause) => Some(*cause),
+            Self::Code(_) | Self::Overloaded(_) | Self::Platform(_) => None,
+        }
+    }
+
+    /// The error that every call on the Worker is answered with.
+    #[must_use]
+    pub fn to_rpc(&self) -> RpcError {
+        match self {
+            Self::Code(error) => RpcError { remote: false, ..RpcError::new(error.class(), error.to_string()) },
+            Self::GetCode(error) => error.clone(),
+            Self::Ended(cause) => RpcError::ended(*cause),
+            Self::Overloaded(_) => RpcError { overloaded: true, ..RpcError::new("Error", self.to_string()) },
+            Self::Start(error) => RpcError {
+                overloaded: error.cause.is_some_and(Cause::overloaded),
+                cause: error.cause,
+                ..RpcError::new("Error", error.message.clone())
+            },
+            Self::Platform(_) => RpcError { disconnected: true, ..RpcError::new("Error", self.to_string()) },
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The host of every loader in this process: one placement, one set of limits, one bound on live isolates, one set of
+//! counters. Loaders (cache namespaces) are made from it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loaderd_runtime::compat::Experimental;
+use loaderd_runtime::limits::ResourceLimits;
+use loaderd_runtime::rpc::Cap;
+
+use crate::live::{LiveSet, Metrics};
+use crate::loader::WorkerLoader;
+use crate::placement::Placement;
+
+/// Isolates alive at once when the host does not say: what one process can hold under the usual 65,530 memory
+/// mappings, with room to spare.
+pub const LIVE_ISOLATES_MAX: usize = 512;
+
+/// Isolates kept warm with nothing to do when the host does not say. Over it the least recently used is evicted.
+pub const IDLE_ISOLATES_MAX: usize = 64;
+
+/// CPU time for start-up when the host does not say.
+pub const STARTUP_CPU: Duration = Duration::from_secs(1);
+
+/// What a host allows, whatever the code it loads asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostLimits {
+    /// Default and ceiling for every invocation.
+    pub invocation: ResourceLimits,
+    /// CPU time for compiling and evaluating a Worker's modules, a budget of its own.
+    pub startup_cpu: Duration,
+    /// Isolates alive at once, those being torn down included. Over it a load is refused as overloaded, unless an
+    /// idle isolate can be evicted for it.
+    pub live_isolates_max: usize,
+    /// Isolates that are alive with nothing to do.
+    pub idle_isolates_max: usize,
+}
+
+impl Default for HostLimits {
+    /// The platform's paid plan: 30 seconds of CPU and 10,000 subrequests an invocation, one second to start.
+    fn default() -> Self {
+        Self {
+            invocation: ResourceLimits { cpu_ms: Some(30_000), sub_requests: Some(10_000) },
+            startup_cpu: STARTUP_CPU,
+            live_isolates_max: LIVE_ISOLATES_MAX,
+            idle_isolates_max: IDLE_ISOLATES_MAX,
+        }
+    }
+}
+
+/// Where loaders come from. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct LoaderHost(Arc<HostShared>);
+
+pub(crate) struct HostShared {
+    pub(crate) placement: Arc<dyn Placement>,
+    pub(crate) limits: HostLimits,
+    pub(crate) live: Arc<LiveSet>,
+    pub(crate) tasks: tokio::runtime::Handle,
+}
+
+/// What a loader passes on from whoever it belongs to.
+#[derive(Clone)]
+pub struct LoaderOptions {
+    /// Where the owner's own global `fetch()` goes: what [`GlobalOutbound::Inherit`](crate::GlobalOutbound) means.
+    /// `None`: nowhere.
+    pub outbound: Option<Cap>,
+    /// Whether code may ask for experimental compatibility flags.
+    pub experimental: Experimental,
+}
+
+impl Default for LoaderOptions {
+    fn default() -> Self {
+        Self { outbound: None, experimental: Experimental::Refused }
+    }
+}
+
+impl LoaderHost {
+    /// A host over a placement. `tasks` runs the callbacks that fetch code; nothing else is spawned on it.
+    #[must_use]
+    pub fn new(placement: Arc<dyn Placement>, limits: HostLimits, tasks: tokio::runtime::Handle) -> Self {
+        let live = LiveSet::new(limits.live_isolates_max, limits.idle_isolates_max);
+        Self(Arc::new(HostShared { placement, limits, live, tasks }))
+    }
+
+    /// A loader with an empty cache of its own. The cache goes with the last handle to the loader; Workers whose
+    /// stubs are still held stay usable.
+    #[must_use]
+    pub fn loader(&self, options: LoaderOptions) -> WorkerLoader {
+        WorkerLoader::new(Arc::clone(&self.0), options)
+    }
+
+    /// Counters, for metrics.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.0.live.metrics()
+    }
+}

@@ -1,0 +1,167 @@
+//! Which isolates are alive, which of them are idle, and whether one more may start. One lock, held for a few
+//! instructions; evictions happen after it is released.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use loaderd_runtime::limits::Cause;
+use parking_lot::Mutex;
+
+use crate::error::Overload;
+use crate::worker::Worker;
+
+/// Counters of a host. Loads, evictions and ends only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Workers whose start was asked of the placement.
+    pub loads: u64,
+    /// Starts that failed.
+    pub load_failures: u64,
+    /// Loads refused because there was no room.
+    pub refused: u64,
+    /// Idle isolates that were evicted.
+    pub evicted: u64,
+    /// Isolates alive now, those starting and those being torn down included.
+    pub alive: usize,
+    /// Isolates alive now with nothing to do.
+    pub idle: usize,
+    /// Isolates that ended, by cause, in the order of [`CAUSES`].
+    pub ended: [u64; CAUSES.len()],
+}
+
+/// The causes that [`Metrics::ended`] counts, in its order.
+pub const CAUSES: [Cause; 6] = [
+    Cause::ExceededCpu,
+    Cause::ExceededStartupCpu,
+    Cause::ExceededMemory,
+    Cause::ExceededWallTime,
+    Cause::Canceled,
+    Cause::Shutdown,
+];
+
+/// See the module.
+pub(crate) struct LiveSet {
+    alive_max: usize,
+    idle_max: usize,
+    state: Mutex<State>,
+    pub(crate) loads: AtomicU64,
+    pub(crate) load_failures: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    alive: usize,
+    /// Idle Workers, least recently used first.
+    idle: BTreeMap<u64, Weak<Worker>>,
+    next: u64,
+    refused: u64,
+    evicted: u64,
+    ended: [u64; CAUSES.len()],
+}
+
+/// Room for one isolate; given back with the cause that ended it.
+pub(crate) struct Ticket(Arc<LiveSet>);
+
+/// A Worker's place among the idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IdleKey(u64);
+
+impl LiveSet {
+    pub(crate) fn new(alive_max: usize, idle_max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            alive_max,
+            idle_max,
+            state: Mutex::new(State::default()),
+            loads: AtomicU64::new(0),
+            load_failures: AtomicU64::new(0),
+        })
+    }
+
+    /// Room for one more isolate. At the bound the least recently used idle one is evicted for it; the bound may then
+    /// be passed by those still being torn down.
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<Ticket, Overload> {
+        loop {
+            let candidate = {
+                let mut state = self.state.lock();
+                if state.alive < self.alive_max {
+                    state.alive += 1;
+                    return Ok(Ticket(Arc::clone(self)));
+                }
+                match state.idle.pop_first() {
+                    Some((_, worker)) => worker,
+                    None => {
+                        state.refused += 1;
+                        return Err(Overload::LiveIsolates { live: state.alive, max: self.alive_max });
+                    }
+                }
+            };
+            // A candidate may have become busy, or be gone, since it was taken off the list: then try the next.
+            if candidate.upgrade().is_some_and(|worker| worker.evict()) {
+                let mut state = self.state.lock();
+                state.evicted += 1;
+                state.alive += 1;
+                return Ok(Ticket(Arc::clone(self)));
+            }
+        }
+    }
+
+    /// Lists a Worker as idle, and evicts the least recently used ones over the bound.
+    pub(crate) fn became_idle(&self, worker: Weak<Worker>) -> IdleKey {
+        let mut state = self.state.lock();
+        let key = state.next;
+        state.next += 1;
+        state.idle.insert(key, worker);
+        IdleKey(key)
+    }
+
+    /// The Workers to evict so that the idle are no more than their bound. They are off the list already.
+    pub(crate) fn over_idle_bound(&self) -> Vec<Weak<Worker>> {
+        let mut state = self.state.lock();
+        let mut over = Vec::new();
+        while state.idle.len() > self.idle_max {
+            match state.idle.pop_first() {
+                Some((_, worker)) => over.push(worker),
+                None => break,
+            }
+        }
+        over
+    }
+
+    pub(crate) fn evicted(&self) {
+        self.state.lock().evicted += 1;
+    }
+
+    /// Takes a Worker off the idle list; it may have been taken off already.
+    pub(crate) fn no_longer_idle(&self, key: IdleKey) {
+        self.state.lock().idle.remove(&key.0);
+    }
+
+    pub(crate) fn metrics(&self) -> Metrics {
+        let state = self.state.lock();
+        Metrics {
+            loads: self.loads.load(Ordering::Relaxed),
+            load_failures: self.load_failures.load(Ordering::Relaxed),
+            refused: state.refused,
+            evicted: state.evicted,
+            alive: state.alive,
+            idle: state.idle.len(),
+            ended: state.ended,
+        }
+    }
+}
+
+impl Ticket {
+    /// Gives the room back: nothing of the isolate is left.
+    pub(crate) fn ended(self, cause: Cause) {
+        if let Some(index) = CAUSES.iter().position(|other| *other == cause) {
+            self.0.state.lock().ended[index] += 1;
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.0.state.lock().alive -= 1;
+    }
+}

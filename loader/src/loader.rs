@@ -1,0 +1,108 @@
+//! [`WorkerLoader`]: one cache namespace. `load` never reuses; `get` keeps a Worker warm under its name.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::RpcError;
+use parking_lot::Mutex;
+
+use crate::code::WorkerCode;
+use crate::error::LoaderError;
+use crate::host::{HostShared, LoaderOptions};
+use crate::stub::WorkerStub;
+use crate::worker::{Prepared, Worker};
+
+/// Loads Workers. Cheap to clone; clones share the cache. Usable from any thread, never blocks.
+#[derive(Clone)]
+pub struct WorkerLoader(Arc<Namespace>);
+
+/// One cache, shared by the clones of a loader and known (weakly) to the Workers in it.
+pub(crate) struct Namespace {
+    pub(crate) host: Arc<HostShared>,
+    pub(crate) options: LoaderOptions,
+    cache: Mutex<HashMap<String, Arc<Worker>>>,
+}
+
+impl WorkerLoader {
+    pub(crate) fn new(host: Arc<HostShared>, options: LoaderOptions) -> Self {
+        Self(Arc::new(Namespace { host, options, cache: Mutex::default() }))
+    }
+
+    /// Loads code into an isolate of its own. The checks happen here; starting goes on by itself, and requests wait
+    /// for it. A failed start is the error of each call and of [`WorkerStub::ready`].
+    ///
+    /// # Errors
+    /// The code was refused, or there is no room for one more isolate.
+    pub fn load(&self, code: WorkerCode) -> Result<WorkerStub, LoaderError> {
+        let prepared = Prepared::new(&self.0, code)?;
+        let worker = Worker::loaded(&self.0, prepared);
+        worker.start()?;
+        Ok(WorkerStub::new(worker))
+    }
+
+    /// The Worker of this name, warm where it is, else loaded from what `get_code` gives. Without a name nothing is
+    /// reused, as with [`load`](Self::load). `get_code` is called only on a miss, and once for all who ask meanwhile;
+    /// a load that fails is forgotten, so that the next `get` tries again.
+    ///
+    /// Every failure is the error of each call and of [`WorkerStub::ready`].
+    pub fn get<F, C>(&self, id: Option<&str>, get_code: F) -> WorkerStub
+    where
+        F: FnOnce() -> C,
+        C: Future<Output = Result<WorkerCode, RpcError>> + Send + 'static,
+    {
+        let worker = {
+            let mut cache = self.0.cache.lock();
+            if let Some(worker) = id.and_then(|id| cache.get(id)) {
+                return WorkerStub::new(Arc::clone(worker));
+            }
+            let worker = Worker::awaiting_code(&self.0, id.map(str::to_owned));
+            if let Some(id) = id {
+                cache.insert(id.to_owned(), Arc::clone(&worker));
+            }
+            worker
+        };
+        let code = get_code();
+        let (namespace, loading) = (Arc::clone(&self.0), Loading(Arc::clone(&worker)));
+        self.0.host.tasks.spawn(async move {
+            let prepared = match code.await {
+                Ok(code) => Prepared::new(&namespace, code),
+                Err(error) => Err(LoaderError::GetCode(error)),
+            };
+            loading.0.code_arrived(prepared);
+        });
+        WorkerStub::new(worker)
+    }
+
+    /// Forgets every cached Worker. Stubs on hand stay usable; the next `get` of each name loads anew.
+    pub fn forget_all(&self) {
+        let forgotten = std::mem::take(&mut *self.0.cache.lock());
+        drop(forgotten);
+    }
+}
+
+/// A Worker whose code is awaited. Should the task that awaits it be dropped, those who wait for the Worker hear it.
+struct Loading(Arc<Worker>);
+
+impl Drop for Loading {
+    fn drop(&mut self) {
+        // Does nothing where the code has arrived.
+        self.0.code_arrived(Err(LoaderError::Ended(Cause::Shutdown)));
+    }
+}
+
+impl Namespace {
+    /// Forgets one Worker, if it is still the one cached under its name.
+    pub(crate) fn forget(&self, name: &str, worker: &Worker) {
+        let forgotten = {
+            let mut cache = self.cache.lock();
+            match cache.get(name) {
+                Some(cached) if std::ptr::eq(Arc::as_ptr(cached), worker) => cache.remove(name),
+                _ => None,
+            }
+        };
+        // Dropped outside the lock: the last reference ends the isolate.
+        drop(forgotten);
+    }
+}

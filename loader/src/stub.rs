@@ -1,0 +1,52 @@
+//! [`WorkerStub`]: what `load` and `get` give.
+
+use std::sync::Arc;
+
+use loaderd_runtime::isolate::EntrypointSpec;
+use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::rpc::Message;
+
+use crate::entrypoint::Entrypoint;
+use crate::error::LoaderError;
+use crate::placement::LoadReport;
+use crate::worker::Worker;
+
+/// A loaded (or loading) Worker. Cheap to clone. While a stub, an entrypoint or a call of it is held the Worker is
+/// usable; an isolate that was evicted meanwhile, or that a limit ended, is started again by the next call.
+#[derive(Clone)]
+pub struct WorkerStub(Arc<Worker>);
+
+impl WorkerStub {
+    pub(crate) fn new(worker: Arc<Worker>) -> Self {
+        Self(worker)
+    }
+
+    /// An entrypoint: `None` and `"default"` are the default export. Whether it exists is known at the first call.
+    /// `props` is the value of `ctx.props` (an object; `None` is `{}`); `limits` apply under those of the code and
+    /// the host, field by field.
+    #[must_use]
+    pub fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Arc<Entrypoint> {
+        let name = name.filter(|name| *name != "default").map(str::to_owned);
+        Arc::new(Entrypoint::new(Arc::clone(&self.0), EntrypointSpec { name, props, limits }))
+    }
+
+    /// Waits until the Worker runs. Dropping the future changes nothing.
+    ///
+    /// # Errors
+    /// Why it does not run, and will not.
+    pub async fn ready(&self) -> Result<LoadReport, LoaderError> {
+        let waiting = self.0.started();
+        waiting.await.unwrap_or(Err(LoaderError::Ended(Cause::Canceled)))
+    }
+
+    /// What the latest start took; `None` before the first has succeeded.
+    #[must_use]
+    pub fn load_report(&self) -> Option<LoadReport> {
+        self.0.load_report()
+    }
+
+    /// Ends the Worker for good: its isolate, its calls, and every call from now on. The first cause wins.
+    pub fn end(&self, cause: Cause) {
+        self.0.end(cause);
+    }
+}
