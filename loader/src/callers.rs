@@ -23,6 +23,22 @@ pub(crate) struct Place {
     worker: u64,
 }
 
+/// A caller met its cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "Dynamic worker concurrency limit exceeded: each request may have up to {max} concurrent dynamic worker \
+     invocations. Wait for one to finish before starting another."
+)]
+pub(crate) struct TooMany {
+    max: usize,
+}
+
+impl TooMany {
+    pub(crate) fn to_rpc(self) -> RpcError {
+        RpcError { overloaded: true, remote: false, ..RpcError::new("Error", self.to_string()) }
+    }
+}
+
 impl Caller {
     /// A caller that may have at most `max` distinct dynamic Workers running (4 for a request on the platform, 10 for
     /// a Durable Object).
@@ -32,15 +48,10 @@ impl Caller {
     }
 
     /// Counts one invocation of a Worker, or says why not. Nothing is loaded for a call that is refused.
-    pub(crate) fn enter(&self, worker: u64) -> Result<Place, RpcError> {
+    pub(crate) fn enter(&self, worker: u64) -> Result<Place, TooMany> {
         let mut running = self.0.running.lock();
         if !running.contains_key(&worker) && running.len() >= self.0.max {
-            let message = format!(
-                "Dynamic worker concurrency limit exceeded: each request may have up to {} concurrent dynamic worker \
-                 invocations. Wait for one to finish before starting another.",
-                self.0.max
-            );
-            return Err(RpcError { overloaded: true, remote: false, ..RpcError::new("Error", message) });
+            return Err(TooMany { max: self.0.max });
         }
         *running.entry(worker).or_default() += 1;
         Ok(Place { caller: self.clone(), worker })

@@ -19,7 +19,7 @@ pub enum LoaderError {
     Start(#[from] LoadError),
     /// The callback that was to give the code failed.
     #[error("{0}")]
-    GetCode(RpcError),
+    GetCode(Box<RpcError>),
     /// There is no room for one more isolate, and none that could be evicted. Backing off may help.
     #[error("{0}")]
     Overloaded(Overload),
@@ -73,7 +73,7 @@ impl LoaderError {
     pub fn to_rpc(&self) -> RpcError {
         match self {
             Self::Code(error) => RpcError { remote: false, ..RpcError::new(error.class(), error.to_string()) },
-            Self::GetCode(error) => error.clone(),
+            Self::GetCode(error) => error.as_ref().clone(),
             Self::Ended(cause) => RpcError::ended(*cause),
             Self::Overloaded(_) => RpcError { overloaded: true, ..RpcError::new("Error", self.to_string()) },
             Self::Start(error) => RpcError {

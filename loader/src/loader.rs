@@ -68,7 +68,7 @@ impl WorkerLoader {
         self.0.host.tasks.spawn(async move {
             let prepared = match code.await {
                 Ok(code) => Prepared::new(&namespace, code),
-                Err(error) => Err(LoaderError::GetCode(error)),
+                Err(error) => Err(LoaderError::GetCode(Box::new(error))),
             };
             loading.0.code_arrived(prepared);
         });

@@ -292,7 +292,7 @@ impl Worker {
             Ok(place) => place,
             Err(error) => {
                 let on_end = on_end.unwrap_or_else(|| Box::new(drop));
-                PendingCall { entrypoint: entrypoint.clone(), call, reply, on_end }.refuse(error);
+                PendingCall { entrypoint: entrypoint.clone(), call, reply, on_end }.refuse(error.to_rpc());
                 return (Invocation(InvocationSlot::over()), None);
             }
         };
