@@ -10,10 +10,11 @@
 //! | [`limits`] | the meters and the watchdog: CPU, subrequests, memory; causes and outcomes |
 //! | [`modules`] | what a Worker is made of, how specifiers resolve, and the errors of both |
 //! | [`rpc`] | JS RPC: values as bytes plus capabilities, stubs, targets, sessions |
-//! | `api` | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
+//! | [`api`] | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
 //! | [`channel`] | the traits through which everything leaves an isolate |
 //! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
+pub mod api;
 pub mod channel;
 pub mod compat;
 pub mod error;

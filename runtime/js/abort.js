@@ -1,0 +1,124 @@
+// AbortController and AbortSignal (DOM 3).
+'use strict';
+const { badArgument, badElement, illegalConstructor, illegalInvocation, expose } = load('webidl');
+const { Event, EventTarget, trust, clearListeners } = load('events');
+const { DOMException } = load('dom_exception');
+
+const token = {};
+
+class AbortSignal extends EventTarget {
+  #aborted = false;
+  #reason;
+  #onabort = null;
+  // What the platform itself does on abort; runs before listeners.
+  #algorithms = [];
+
+  constructor(key) {
+    if (key !== token) illegalConstructor();
+    super();
+  }
+
+  static abort(reason) {
+    const signal = new AbortSignal(token);
+    signal.#aborted = true;
+    signal.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason;
+    return signal;
+  }
+
+  static timeout(delay) {
+    if (arguments.length < 1) badArgument('AbortSignal', 'timeout', 1, 'number');
+    const signal = new AbortSignal(token);
+    load('timers').startTimer(delay, () => {
+      abort(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    });
+    return signal;
+  }
+
+  static any(signals) {
+    if (typeof signals !== 'object' || signals === null || typeof signals[Symbol.iterator] !== 'function') {
+      badArgument('AbortSignal', 'any', 1, 'Array');
+    }
+    const sources = [...signals];
+    for (let i = 0; i < sources.length; i++) {
+      if (!isAbortSignal(sources[i])) badElement(i, 'AbortSignal');
+    }
+    for (let i = 0; i < sources.length; i++) {
+      if (sources[i].#aborted) return AbortSignal.abort(sources[i].#reason);
+    }
+    const signal = new AbortSignal(token);
+    for (let i = 0; i < sources.length; i++) {
+      const source = sources[i];
+      source.#algorithms.push(() => abort(signal, source.#reason));
+    }
+    return signal;
+  }
+
+  get aborted() {
+    if (!(#aborted in this)) illegalInvocation();
+    return this.#aborted;
+  }
+  get reason() {
+    if (!(#aborted in this)) illegalInvocation();
+    return this.#reason;
+  }
+  get onabort() {
+    if (!(#aborted in this)) illegalInvocation();
+    return this.#onabort;
+  }
+  set onabort(handler) {
+    if (!(#aborted in this)) illegalInvocation();
+    this.#onabort = typeof handler === 'function' || (typeof handler === 'object' && handler !== null) ? handler : null;
+  }
+  throwIfAborted() {
+    if (!(#aborted in this)) illegalInvocation();
+    if (this.#aborted) throw this.#reason;
+  }
+
+  static trigger(signal, reason) {
+    if (signal.#aborted) return;
+    signal.#aborted = true;
+    signal.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason;
+    const algorithms = signal.#algorithms;
+    signal.#algorithms = [];
+    for (let i = 0; i < algorithms.length; i++) algorithms[i](signal.#reason);
+    try {
+      signal.dispatchEvent(trust(new Event('abort')));
+    } finally {
+      // It cannot abort twice, so what its listeners hold on to is let go.
+      clearListeners(signal);
+    }
+  }
+  // Runs `algorithm(reason)` when the signal aborts; the answer undoes that. It must not have aborted yet.
+  static follow(signal, algorithm) {
+    signal.#algorithms.push(algorithm);
+    return () => {
+      const index = signal.#algorithms.indexOf(algorithm);
+      if (index >= 0) signal.#algorithms.splice(index, 1);
+    };
+  }
+  static is(value) {
+    return typeof value === 'object' && value !== null && #aborted in value;
+  }
+}
+const { trigger: abort, follow: onAbort, is: isAbortSignal } = AbortSignal;
+delete AbortSignal.trigger;
+delete AbortSignal.follow;
+delete AbortSignal.is;
+expose(AbortSignal, 'AbortSignal');
+
+class AbortController {
+  #signal = new AbortSignal(token);
+  get signal() {
+    if (!(#signal in this)) illegalInvocation();
+    return this.#signal;
+  }
+  abort(reason) {
+    if (!(#signal in this)) illegalInvocation();
+    abort(this.#signal, reason);
+  }
+}
+expose(AbortController, 'AbortController');
+
+const newSignal = () => new AbortSignal(token);
+
+return { AbortController, AbortSignal, abort, onAbort, isAbortSignal, newSignal };

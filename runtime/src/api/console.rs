@@ -1,0 +1,54 @@
+//! `console`: V8's own object (whose other methods reach only an inspector, as on the platform) with `debug`, `error`,
+//! `info`, `log` and `warn` replaced by functions that hand one formatted line to the host's sink.
+
+use super::{host, registry};
+use crate::channel::ConsoleLevel;
+
+/// The replaced methods, by the place of their level in this table.
+const METHODS: [(&str, ConsoleLevel); 5] = [
+    ("debug", ConsoleLevel::Debug),
+    ("error", ConsoleLevel::Error),
+    ("info", ConsoleLevel::Info),
+    ("log", ConsoleLevel::Log),
+    ("warn", ConsoleLevel::Warn),
+];
+
+/// Replaces the five methods of the global `console`.
+pub(super) fn replace_methods(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8::Object>) -> Option<()> {
+    let name = v8::String::new(scope, "console")?;
+    let console = v8::Local::<v8::Object>::try_from(global.get(scope, name.into())?).ok()?;
+    for (index, (name, _)) in METHODS.iter().enumerate() {
+        let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
+        let data = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
+        let method = v8::Function::builder(write)
+            .data(data.into())
+            .constructor_behavior(v8::ConstructorBehavior::Throw)
+            .build(scope)?;
+        console.set(scope, name.into(), method.into())?;
+    }
+    Some(())
+}
+
+fn write(scope: &mut v8::PinScope<'_, '_>, args: v8::FunctionCallbackArguments<'_>, _: v8::ReturnValue<'_, v8::Value>) {
+    let Some(sink) = host(scope).and_then(|host| host.console()) else { return };
+    let Some(index) = args.data().uint32_value(scope) else { return };
+    let Some((_, level)) = METHODS.get(index as usize) else { return };
+    if let Some(text) = text(scope, &args) {
+        sink.line(*level, &text);
+    }
+}
+
+/// The line. `None` when formatting threw (what the program's own accessors and proxies do is theirs).
+fn text(scope: &mut v8::PinScope<'_, '_>, args: &v8::FunctionCallbackArguments<'_>) -> Option<String> {
+    match args.length() {
+        0 => return Some(String::new()),
+        1 if args.get(0).is_string() => return Some(args.get(0).to_rust_string_lossy(scope)),
+        _ => {}
+    }
+    let format = registry::export(scope, "inspect", "format")?;
+    let format = v8::Local::<v8::Function>::try_from(format).ok()?;
+    let values: Vec<_> = (0..args.length()).map(|index| args.get(index)).collect();
+    let undefined = v8::undefined(scope);
+    let text = format.call(scope, undefined.into(), &values)?;
+    Some(text.to_rust_string_lossy(scope))
+}

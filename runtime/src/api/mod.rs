@@ -1,0 +1,82 @@
+//! The Web and Workers APIs a program finds on `globalThis`, one room for each.
+//!
+//! A room is a Rust half (`api/NAME.rs`: what moves or parses bytes, or reaches the [`Host`]) and a JavaScript half
+//! (`js/NAME.js`: what its specification writes in JavaScript's terms). [`install`] puts every global in place but
+//! compiles nothing: each is a *lazy data property* whose room is compiled, from a code cache shared by the whole
+//! process, when the program first touches it. Creating an isolate therefore costs the same however many APIs exist.
+//!
+//! Everything here runs on the isolate's thread. Nothing here blocks.
+
+mod args;
+mod base64;
+mod console;
+mod crypto;
+mod encoding;
+mod inspect;
+mod registry;
+mod resources;
+mod rooms;
+mod structured_clone;
+mod timers;
+mod url;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::channel::ConsoleSink;
+
+pub use self::registry::{InstallError, install};
+pub use self::structured_clone::is_dom_exception;
+
+/// What the rooms need from the isolate they run in. The turn loop implements it and keeps it as an
+/// `Rc<dyn Host>` in an isolate slot (`isolate.set_slot::<Rc<dyn Host>>(…)`) before [`install`].
+pub trait Host {
+    /// Milliseconds since the Unix epoch, frozen while a turn runs.
+    fn now_ms(&self) -> f64;
+
+    /// Whether an invocation is being handled. `false` while modules are evaluated (global scope), where timers,
+    /// random values and I/O are refused.
+    fn in_invocation(&self) -> bool;
+
+    /// Where console lines go; `None` discards them.
+    fn console(&self) -> Option<Arc<dyn ConsoleSink>>;
+
+    /// Calls `callback` without arguments in a turn of its own, as part of the current invocation, once `delay_ms`
+    /// (finite, not negative) have passed. Only called while [`Host::in_invocation`].
+    fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> TimerId;
+
+    /// Forgets a timer. One that has fired, or never existed, is ignored.
+    fn cancel_timer(&self, id: TimerId);
+
+    /// An exception that no JavaScript will catch (`reportError`, or a callback the platform called).
+    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>);
+}
+
+/// Names one pending timer within its isolate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimerId(pub u64);
+
+/// The host of this isolate, when one was set.
+fn host(scope: &v8::Isolate) -> Option<Rc<dyn Host>> {
+    scope.get_slot::<Rc<dyn Host>>().cloned()
+}
+
+/// A `DOMException` with the given name, for Rust code that throws one. `None` when JavaScript cannot run (the
+/// isolate is being terminated, or its stack is exhausted); an exception is then pending.
+pub fn dom_exception<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    name: &str,
+    message: &str,
+) -> Option<v8::Local<'s, v8::Value>> {
+    let class = registry::export(scope, "dom_exception", "DOMException")?;
+    let class = v8::Local::<v8::Function>::try_from(class).ok()?;
+    let message = v8::String::new(scope, message)?;
+    let name = v8::String::new(scope, name)?;
+    Some(class.new_instance(scope, &[message.into(), name.into()])?.into())
+}
+
+/// What one room exports, for other parts of the runtime that build on it. Compiles the room when needed.
+/// `None` as for [`dom_exception`].
+pub fn export<'s>(scope: &mut v8::PinScope<'s, '_>, room: &str, name: &str) -> Option<v8::Local<'s, v8::Value>> {
+    registry::export(scope, room, name)
+}

@@ -1,0 +1,251 @@
+//! Puts the globals in place and loads rooms when they are first touched.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+use super::console;
+use super::rooms::{ROOMS, Room};
+
+/// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
+const SCRIPT_PREFIX: &str = "loaderd:";
+
+/// The intrinsics captured before the program runs: a function body that returns them.
+const PRIMORDIALS: &str = include_str!("../../js/primordials.js");
+
+/// V8 could not create the API's objects: the heap is exhausted or the isolate is being terminated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the API could not be installed in a new context")]
+pub struct InstallError;
+
+/// A code cache made by the first isolate of the process that compiled a script, used by all later ones.
+/// Only the runtime's own scripts go here: never a program's.
+struct CodeCache(OnceLock<Vec<u8>>);
+
+static PRIMORDIALS_CACHE: CodeCache = CodeCache(OnceLock::new());
+static ROOM_CACHES: [CodeCache; ROOMS.len()] = [const { CodeCache(OnceLock::new()) }; ROOMS.len()];
+
+/// What this isolate's one context has of the API.
+struct Loaded {
+    primordials: v8::Global<v8::Object>,
+    load: v8::Global<v8::Function>,
+    rooms: RefCell<Vec<Option<v8::Global<v8::Object>>>>,
+}
+
+/// Puts every global of the API on the current context's global object, unloaded.
+///
+/// Call once per isolate, at context creation, before any other script runs: it also captures the intrinsics that
+/// rooms rely on. The isolate's [`super::Host`] slot must be set before a program runs, not before this.
+///
+/// # Errors
+/// [`InstallError`] when V8 cannot allocate or run JavaScript.
+pub fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) -> Result<(), InstallError> {
+    try_install(scope, context).ok_or(InstallError)
+}
+
+fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) -> Option<()> {
+    let undefined = v8::undefined(scope);
+    let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
+    let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
+    keep_cache(capture, &PRIMORDIALS_CACHE);
+    let load = v8::Function::builder(load_callback).build(scope)?;
+    let loaded = Loaded {
+        primordials: v8::Global::new(scope, primordials),
+        load: v8::Global::new(scope, load),
+        rooms: RefCell::new(vec![None; ROOMS.len()]),
+    };
+    scope.set_slot(Rc::new(loaded));
+
+    let global = context.global(scope);
+    let worker_scope = named_prototype(scope, "WorkerGlobalScope")?;
+    let service_worker_scope = named_prototype(scope, "ServiceWorkerGlobalScope")?;
+    service_worker_scope.set_prototype(scope, worker_scope.into())?;
+    for (index, room) in ROOMS.iter().enumerate() {
+        let data = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
+        for (holder, names) in [(worker_scope, room.on_scope), (global, room.on_global)] {
+            for name in names {
+                let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
+                holder.set_lazy_data_property_with_data(
+                    scope,
+                    name.into(),
+                    global_getter,
+                    data.into(),
+                    v8::PropertyAttribute::NONE,
+                    v8::SideEffectType::HasNoSideEffect,
+                    v8::SideEffectType::HasSideEffect,
+                )?;
+            }
+        }
+    }
+    global.set_prototype(scope, service_worker_scope.into())?;
+    let name = v8::String::new(scope, "self")?;
+    global.create_data_property(scope, name.into(), global.into())?;
+    let name = v8::String::new(scope, "origin")?;
+    let origin = v8::String::new(scope, "null")?;
+    global.define_own_property(scope, name.into(), origin.into(), v8::PropertyAttribute::READ_ONLY)?;
+    console::replace_methods(scope, global)
+}
+
+/// A prototype object whose only property is its `Symbol.toStringTag`.
+fn named_prototype<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Object>> {
+    let object = v8::Object::new(scope);
+    let tag = v8::Symbol::get_to_string_tag(scope);
+    let name = v8::String::new(scope, name)?;
+    object.define_own_property(scope, tag.into(), name.into(), v8::PropertyAttribute::DONT_ENUM)?;
+    Some(object)
+}
+
+/// What `room` exports as `name`, loading it when needed; `None` when it could not be loaded (an exception is
+/// pending) or there is no such room or export.
+pub(super) fn export<'s>(scope: &mut v8::PinScope<'s, '_>, room: &str, name: &str) -> Option<v8::Local<'s, v8::Value>> {
+    let index = ROOMS.iter().position(|candidate| candidate.name == room)?;
+    let exports = exports(scope, index)?;
+    let name = v8::String::new(scope, name)?;
+    exports.get(scope, name.into())
+}
+
+/// A function captured before the program ran.
+pub(super) fn primordial<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Function>> {
+    let loaded = Rc::clone(scope.get_slot::<Rc<Loaded>>()?);
+    let primordials = v8::Local::new(scope, &loaded.primordials);
+    let name = v8::String::new(scope, name)?;
+    primordials.get(scope, name.into())?.try_into().ok()
+}
+
+/// The intrinsic `Object.prototype`.
+pub(super) fn object_prototype<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Value>> {
+    let loaded = Rc::clone(scope.get_slot::<Rc<Loaded>>()?);
+    let primordials = v8::Local::new(scope, &loaded.primordials);
+    let name = v8::String::new(scope, "objectPrototype")?;
+    primordials.get(scope, name.into())
+}
+
+/// Whether a room has been loaded in this isolate.
+pub(super) fn is_loaded(scope: &v8::Isolate, room: &str) -> bool {
+    let Some(index) = ROOMS.iter().position(|candidate| candidate.name == room) else { return false };
+    scope.get_slot::<Rc<Loaded>>().is_some_and(|loaded| loaded.rooms.borrow()[index].is_some())
+}
+
+/// The getter behind every global: loads its room and answers with what the room exports under that name.
+fn global_getter(
+    scope: &mut v8::PinScope<'_, '_>,
+    name: v8::Local<'_, v8::Name>,
+    args: v8::PropertyCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    let Some(index) = args.data().uint32_value(scope) else { return };
+    let value = exports(scope, index as usize).and_then(|exports| exports.get(scope, name.into()));
+    if let Some(value) = value {
+        result.set(value);
+    }
+}
+
+/// `load(name)`, as rooms call it.
+fn load_callback(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    let name = args.get(0).to_rust_string_lossy(scope);
+    let Some(index) = ROOMS.iter().position(|room| room.name == name) else { return };
+    if let Some(exports) = exports(scope, index) {
+        result.set(exports.into());
+    }
+}
+
+/// The exports of room `index`. A room that fails to load (its code met termination or a full stack) is not
+/// remembered: the next touch tries again.
+fn exports<'s>(scope: &mut v8::PinScope<'s, '_>, index: usize) -> Option<v8::Local<'s, v8::Object>> {
+    let loaded = Rc::clone(scope.get_slot::<Rc<Loaded>>()?);
+    let known = loaded.rooms.borrow().get(index)?.clone();
+    if let Some(exports) = known {
+        return Some(v8::Local::new(scope, exports));
+    }
+    let room = &ROOMS[index];
+    let function = compile(scope, room.name, room.source, &["primordials", "native", "load"], &ROOM_CACHES[index])?;
+    let native = native_half(scope, room)?;
+    let primordials = v8::Local::new(scope, &loaded.primordials);
+    let load = v8::Local::new(scope, &loaded.load);
+    let undefined = v8::undefined(scope);
+    let exports = function.call(scope, undefined.into(), &[primordials.into(), native.into(), load.into()])?;
+    let exports = v8::Local::<v8::Object>::try_from(exports).ok()?;
+    keep_cache(function, &ROOM_CACHES[index]);
+    let mut rooms = loaded.rooms.borrow_mut();
+    rooms[index] = Some(v8::Global::new(scope, exports));
+    Some(exports)
+}
+
+fn native_half<'s>(scope: &mut v8::PinScope<'s, '_>, room: &Room) -> Option<v8::Local<'s, v8::Object>> {
+    let null = v8::null(scope);
+    let native = v8::Object::with_prototype_and_properties(scope, null.into(), &[], &[]);
+    if let Some(install) = room.native {
+        install(scope, native)?;
+    }
+    Some(native)
+}
+
+/// Compiles a script of the runtime, from the process's code cache when there is one that V8 accepts.
+fn compile<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    name: &str,
+    source: &'static str,
+    parameters: &[&str],
+    cache: &CodeCache,
+) -> Option<v8::Local<'s, v8::Function>> {
+    // External: the text stays in the binary, whatever the number of isolates. A one-byte string, hence ASCII.
+    let text = v8::String::new_external_onebyte_static(scope, source.as_bytes())?;
+    let script_name = v8::String::new(scope, &format!("{SCRIPT_PREFIX}{name}"))?;
+    let origin = v8::ScriptOrigin::new(scope, script_name.into(), 0, 0, false, 0, None, false, false, false, None);
+    let mut names = Vec::with_capacity(parameters.len());
+    for parameter in parameters {
+        names.push(v8::String::new(scope, parameter)?);
+    }
+    let (mut source, options) = match cache.0.get() {
+        Some(bytes) => (
+            v8::script_compiler::Source::new_with_cached_data(text, Some(&origin), v8::CachedData::new(bytes)),
+            v8::script_compiler::CompileOptions::ConsumeCodeCache,
+        ),
+        None => (
+            v8::script_compiler::Source::new(text, Some(&origin)),
+            v8::script_compiler::CompileOptions::NoCompileOptions,
+        ),
+    };
+    let function = v8::script_compiler::compile_function(
+        scope,
+        &mut source,
+        &names,
+        &[],
+        options,
+        v8::script_compiler::NoCacheReason::NoReason,
+    )?;
+    if source.get_cached_data().is_some_and(v8::CachedData::rejected) {
+        // V8 compiled from the source instead, so this costs time only. It means flags changed after the cache
+        // was made, which set-up does not do.
+        tracing::warn!(room = name, "V8 rejected a code cache of this process");
+    }
+    Some(function)
+}
+
+/// Makes the code cache of a script once it has run (lazily compiled functions it used are then part of it).
+fn keep_cache(function: v8::Local<'_, v8::Function>, cache: &CodeCache) {
+    if cache.0.get().is_none()
+        && let Some(data) = function.create_code_cache()
+    {
+        // Losing the race to another thread's equal cache is fine.
+        let _ = cache.0.set(data.to_vec());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rooms_are_ascii_with_unique_names() {
+        assert!(PRIMORDIALS.is_ascii());
+        for (index, room) in ROOMS.iter().enumerate() {
+            assert!(room.source.is_ascii(), "{} has non-ASCII text", room.name);
+            assert!(ROOMS[..index].iter().all(|other| other.name != room.name), "{} is listed twice", room.name);
+        }
+    }
+}

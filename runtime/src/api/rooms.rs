@@ -1,0 +1,111 @@
+//! The table of rooms: what exists, which globals each room answers for, and its two halves.
+
+use super::{base64, crypto, encoding, inspect, structured_clone, timers, url};
+
+/// Puts a room's Rust functions on the object its JavaScript receives as `native`.
+pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
+
+/// One API room.
+pub(super) struct Room {
+    pub(super) name: &'static str,
+    /// A function body with parameters `(primordials, native, load)` that returns an object of exports. ASCII.
+    pub(super) source: &'static str,
+    /// Globals on `WorkerGlobalScope.prototype` (where the platform has its classes and functions).
+    pub(super) on_scope: &'static [&'static str],
+    /// Globals on `globalThis` itself (where the platform has its singletons).
+    pub(super) on_global: &'static [&'static str],
+    pub(super) native: Option<Native>,
+}
+
+/// A room that defines no global: others load it.
+const fn library(name: &'static str, source: &'static str, native: Option<Native>) -> Room {
+    Room { name, source, on_scope: &[], on_global: &[], native }
+}
+
+/// Every room. Order does not matter; names are unique.
+pub(super) static ROOMS: &[Room] = &[
+    library("webidl", include_str!("../../js/webidl.js"), None),
+    library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
+    Room {
+        name: "dom_exception",
+        source: include_str!("../../js/dom_exception.js"),
+        on_scope: &["DOMException"],
+        on_global: &[],
+        native: None,
+    },
+    Room {
+        name: "events",
+        source: include_str!("../../js/events.js"),
+        on_scope: &[
+            "Event",
+            "EventTarget",
+            "CustomEvent",
+            "ErrorEvent",
+            "MessageEvent",
+            "CloseEvent",
+            "PromiseRejectionEvent",
+            "addEventListener",
+            "removeEventListener",
+            "dispatchEvent",
+            "reportError",
+        ],
+        on_global: &[],
+        native: Some(timers::install_errors),
+    },
+    Room {
+        name: "abort",
+        source: include_str!("../../js/abort.js"),
+        on_scope: &["AbortController", "AbortSignal"],
+        on_global: &[],
+        native: None,
+    },
+    Room {
+        name: "timers",
+        source: include_str!("../../js/timers.js"),
+        on_scope: &["setTimeout", "clearTimeout", "setInterval", "clearInterval", "queueMicrotask"],
+        on_global: &["scheduler"],
+        native: Some(timers::install),
+    },
+    Room {
+        name: "base64",
+        source: include_str!("../../js/base64.js"),
+        on_scope: &["atob", "btoa"],
+        on_global: &[],
+        native: Some(base64::install),
+    },
+    Room {
+        name: "encoding",
+        source: include_str!("../../js/encoding.js"),
+        on_scope: &["TextEncoder", "TextDecoder"],
+        on_global: &[],
+        native: Some(encoding::install),
+    },
+    Room {
+        name: "url",
+        source: include_str!("../../js/url.js"),
+        on_scope: &["URL", "URLSearchParams"],
+        on_global: &[],
+        native: Some(url::install),
+    },
+    Room {
+        name: "structured_clone",
+        source: include_str!("../../js/structured_clone.js"),
+        on_scope: &["structuredClone"],
+        on_global: &[],
+        native: Some(structured_clone::install),
+    },
+    Room {
+        name: "navigator",
+        source: include_str!("../../js/navigator.js"),
+        on_scope: &["Navigator"],
+        on_global: &["navigator", "performance"],
+        native: Some(timers::install_clock),
+    },
+    Room {
+        name: "crypto",
+        source: include_str!("../../js/crypto.js"),
+        on_scope: &["Crypto", "SubtleCrypto"],
+        on_global: &["crypto"],
+        native: Some(crypto::install),
+    },
+];

@@ -1,0 +1,202 @@
+//! `structuredClone` within one isolate: V8's serializer there and back, with transfer, and with the platform's own
+//! classes through the hooks they registered (`js/webidl.js`).
+
+use std::cell::RefCell;
+
+use v8::{ValueDeserializerHelper, ValueSerializerHelper};
+
+use super::args::{set_function, throw_dom_exception, throw_type_error};
+use super::registry;
+
+pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, target, "clone", clone_callback)
+}
+
+/// Whether a value is a `DOMException` (which is not a native error to V8). Loads no room.
+pub fn is_dom_exception(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> bool {
+    if !value.is_object() || value.is_native_error() || value.is_proxy() {
+        return false;
+    }
+    // Without the room there are no exceptions of it.
+    if !registry::is_loaded(scope, "dom_exception") {
+        return false;
+    }
+    call(scope, "dom_exception", "isDOMException", &[value]).is_some_and(|answer| answer.is_true())
+}
+
+/// Calls a function that a room exports.
+fn call<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    room: &str,
+    name: &str,
+    args: &[v8::Local<'_, v8::Value>],
+) -> Option<v8::Local<'s, v8::Value>> {
+    let function = registry::export(scope, room, name)?;
+    let function = v8::Local::<v8::Function>::try_from(function).ok()?;
+    let undefined = v8::undefined(scope);
+    function.call(scope, undefined.into(), args)
+}
+
+/// What bytes cannot hold while a value is between the serializer and the deserializer.
+#[derive(Default)]
+struct Aside {
+    shared_buffers: RefCell<Vec<v8::SharedRef<v8::BackingStore>>>,
+    wasm_modules: RefCell<Vec<v8::CompiledWasmModule>>,
+}
+
+/// The index of what is about to be pushed.
+fn next_index<T>(list: &[T]) -> Option<u32> {
+    u32::try_from(list.len()).ok()
+}
+
+struct Writer<'a>(&'a Aside);
+
+impl v8::ValueSerializerImpl for Writer<'_> {
+    fn throw_data_clone_error<'s>(&self, scope: &mut v8::PinScope<'s, '_>, message: v8::Local<'s, v8::String>) {
+        let message = message.to_rust_string_lossy(scope);
+        throw_dom_exception(scope, "DataCloneError", &message);
+    }
+
+    fn has_custom_host_object(&self, _: &v8::Isolate) -> bool {
+        true
+    }
+
+    fn is_host_object<'s>(&self, scope: &mut v8::PinScope<'s, '_>, object: v8::Local<'s, v8::Object>) -> Option<bool> {
+        // Most objects are plain, and no room was needed to make them.
+        if !registry::is_loaded(scope, "webidl") || is_plain(scope, object) {
+            return Some(false);
+        }
+        Some(call(scope, "webidl", "isResource", &[object.into()])?.is_true())
+    }
+
+    fn write_host_object<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        object: v8::Local<'s, v8::Object>,
+        serializer: &dyn v8::ValueSerializerHelper,
+    ) -> Option<bool> {
+        let parts = call(scope, "webidl", "serialize", &[object.into()])?;
+        let context = scope.get_current_context();
+        serializer.write_value(context, parts)
+    }
+
+    fn get_shared_array_buffer_id<'s>(
+        &self,
+        _: &mut v8::PinScope<'s, '_>,
+        buffer: v8::Local<'s, v8::SharedArrayBuffer>,
+    ) -> Option<u32> {
+        let mut buffers = self.0.shared_buffers.borrow_mut();
+        let index = next_index(&buffers)?;
+        buffers.push(buffer.get_backing_store());
+        Some(index)
+    }
+
+    fn get_wasm_module_transfer_id(
+        &self,
+        _: &mut v8::PinScope<'_, '_>,
+        module: v8::Local<'_, v8::WasmModuleObject>,
+    ) -> Option<u32> {
+        let mut modules = self.0.wasm_modules.borrow_mut();
+        let index = next_index(&modules)?;
+        modules.push(module.get_compiled_module());
+        Some(index)
+    }
+}
+
+struct Reader<'a>(&'a Aside);
+
+impl v8::ValueDeserializerImpl for Reader<'_> {
+    fn read_host_object<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        deserializer: &dyn v8::ValueDeserializerHelper,
+    ) -> Option<v8::Local<'s, v8::Object>> {
+        let context = scope.get_current_context();
+        let parts = deserializer.read_value(context)?;
+        call(scope, "webidl", "deserialize", &[parts])?.try_into().ok()
+    }
+
+    fn get_shared_array_buffer_from_id<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        index: u32,
+    ) -> Option<v8::Local<'s, v8::SharedArrayBuffer>> {
+        let buffers = self.0.shared_buffers.borrow();
+        Some(v8::SharedArrayBuffer::with_backing_store(scope, buffers.get(index as usize)?))
+    }
+
+    fn get_wasm_module_from_id<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        index: u32,
+    ) -> Option<v8::Local<'s, v8::WasmModuleObject>> {
+        let modules = self.0.wasm_modules.borrow();
+        v8::WasmModuleObject::from_compiled_module(scope, modules.get(index as usize)?)
+    }
+}
+
+/// Whether the object's prototype is null or one that V8 itself made for plain objects.
+fn is_plain(scope: &mut v8::PinScope<'_, '_>, object: v8::Local<'_, v8::Object>) -> bool {
+    let Some(prototype) = object.get_prototype(scope) else { return true };
+    if prototype.is_null() {
+        return true;
+    }
+    registry::object_prototype(scope).is_some_and(|plain| plain.strict_equals(prototype))
+}
+
+/// `clone(value, transfer) → value`.
+fn clone_callback<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    args: v8::FunctionCallbackArguments<'s>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    let Ok(transfer) = v8::Local::<v8::Array>::try_from(args.get(1)) else { return };
+    if let Some(value) = clone(scope, args.get(0), transfer) {
+        result.set(value);
+    }
+}
+
+fn clone<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    value: v8::Local<'s, v8::Value>,
+    transfer: v8::Local<'s, v8::Array>,
+) -> Option<v8::Local<'s, v8::Value>> {
+    let mut buffers: Vec<v8::Local<'s, v8::ArrayBuffer>> = Vec::new();
+    for index in 0..transfer.length() {
+        let item = transfer.get_index(scope, index)?;
+        let buffer = v8::Local::<v8::ArrayBuffer>::try_from(item).ok().filter(|buffer| buffer.is_detachable());
+        let Some(buffer) = buffer else {
+            throw_type_error(scope, "Object is not transferable");
+            return None;
+        };
+        if !buffers.iter().any(|known| known.strict_equals(buffer.into())) {
+            buffers.push(buffer);
+        }
+    }
+    let context = scope.get_current_context();
+    let aside = Aside::default();
+    let bytes = {
+        let serializer = v8::ValueSerializer::new(scope, Box::new(Writer(&aside)));
+        serializer.write_header();
+        for (id, buffer) in buffers.iter().enumerate() {
+            serializer.transfer_array_buffer(u32::try_from(id).ok()?, *buffer);
+        }
+        if serializer.write_value(context, value) != Some(true) {
+            return None;
+        }
+        serializer.release()
+    };
+    // Only now does anything leave its owner: a value that cannot be cloned transfers nothing.
+    let mut stores = Vec::with_capacity(buffers.len());
+    for buffer in &buffers {
+        stores.push(buffer.get_backing_store());
+        buffer.detach(None)?;
+    }
+    let deserializer = v8::ValueDeserializer::new(scope, Box::new(Reader(&aside)), &bytes);
+    deserializer.read_header(context)?;
+    for (id, store) in stores.iter().enumerate() {
+        let buffer = v8::ArrayBuffer::with_backing_store(scope, store);
+        deserializer.transfer_array_buffer(u32::try_from(id).ok()?, buffer);
+    }
+    deserializer.read_value(context)
+}

@@ -1,0 +1,122 @@
+//! The Rust half of timers, `performance` and `reportError`: what reaches the [`Host`](super::Host).
+
+use super::args::{set_function, throw_error};
+use super::{TimerId, host};
+
+/// What the platform says when a program does in global scope what only a handler may.
+pub(super) const GLOBAL_SCOPE_REFUSAL: &str = "Disallowed operation called within global scope. Asynchronous I/O \
+     (ex: fetch() or connect()), setting a timeout, and generating random values are not allowed within global scope. \
+     To fix this error, perform this operation within a handler. \
+     https://developers.cloudflare.com/workers/runtime-apis/handlers/";
+
+/// Throws the refusal and answers `false` outside an invocation.
+pub(super) fn require_invocation(scope: &mut v8::PinScope<'_, '_>) -> bool {
+    let allowed = host(scope).is_some_and(|host| host.in_invocation());
+    if !allowed {
+        throw_error(scope, GLOBAL_SCOPE_REFUSAL);
+    }
+    allowed
+}
+
+pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, target, "start", start)?;
+    set_function(scope, target, "cancel", cancel)?;
+    set_function(scope, target, "enqueue", enqueue)
+}
+
+pub(super) fn install_clock(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, target, "now", now)
+}
+
+pub(super) fn install_errors(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, target, "describe", describe)?;
+    set_function(scope, target, "report", report)
+}
+
+/// `start(milliseconds, callback) → timer`.
+fn start(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    if !require_invocation(scope) {
+        return;
+    }
+    let Some(delay_ms) = args.get(0).number_value(scope) else { return };
+    let Ok(callback) = v8::Local::<v8::Function>::try_from(args.get(1)) else { return };
+    let callback = v8::Global::new(scope, callback);
+    if let Some(host) = host(scope) {
+        // Ids are counted up from one, so they stay exact as doubles.
+        result.set_double(host.start_timer(delay_ms, callback).0 as f64);
+    }
+}
+
+/// `cancel(timer)`.
+fn cancel(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    _: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(id) = args.get(0).integer_value(scope)
+        && let Ok(id) = u64::try_from(id)
+        && let Some(host) = host(scope)
+    {
+        host.cancel_timer(TimerId(id));
+    }
+}
+
+/// `enqueue(callback)`: a microtask.
+fn enqueue(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    _: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Ok(callback) = v8::Local::<v8::Function>::try_from(args.get(0)) {
+        scope.enqueue_microtask(callback);
+    }
+}
+
+/// `now() → milliseconds since the epoch`.
+fn now(
+    scope: &mut v8::PinScope<'_, '_>,
+    _: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(host) = host(scope) {
+        result.set_double(host.now_ms());
+    }
+}
+
+/// `describe(error) → {message, filename, lineno, colno}`, as V8 would report it uncaught.
+fn describe(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    let description = v8::Object::new(scope);
+    result.set(description.into());
+    let message = v8::Exception::create_message(scope, args.get(0));
+    let text = message.get(scope);
+    let filename = message.get_script_resource_name(scope).unwrap_or_else(|| v8::undefined(scope).into());
+    let line = message.get_line_number(scope).unwrap_or(0);
+    let line = v8::Number::new(scope, line as f64);
+    let column = v8::Number::new(scope, message.get_start_column() as f64);
+    for (name, value) in
+        [("message", text.into()), ("filename", filename), ("lineno", line.into()), ("colno", column.into())]
+    {
+        if let Some(name) = v8::String::new(scope, name) {
+            description.set(scope, name.into(), value);
+        }
+    }
+}
+
+/// `report(error)`: nobody will catch it.
+fn report(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    _: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(host) = host(scope) {
+        host.report_exception(scope, args.get(0));
+    }
+}
