@@ -104,7 +104,12 @@ const { trigger: abort, follow: onAbort, is: isAbortSignal } = AbortSignal;
 delete AbortSignal.trigger;
 delete AbortSignal.follow;
 delete AbortSignal.is;
-expose(AbortSignal, 'AbortSignal');
+expose(AbortSignal, 'AbortSignal', {
+  is: isAbortSignal,
+  serialize() {
+    throw new DOMException('AbortSignal serialization is not enabled.', 'DataCloneError');
+  },
+});
 
 class AbortController {
   #signal = new AbortSignal(token);

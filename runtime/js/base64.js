@@ -1,6 +1,6 @@
 // atob and btoa (HTML 8.3).
 'use strict';
-const { badArgument } = load('webidl');
+const { badArgument, unlengthen } = load('webidl');
 const SCOPE = 'ServiceWorkerGlobalScope';
 
 function atob(data) {
@@ -13,4 +13,4 @@ function btoa(data) {
   return native.encode(`${data}`);
 }
 
-return { atob, btoa };
+return { atob: unlengthen(atob), btoa: unlengthen(btoa) };

@@ -2,7 +2,7 @@
 // from a listener ends the dispatch and leaves `dispatchEvent`, and returning `true` is `preventDefault()`.
 'use strict';
 const { apply, defineProperty, TypeError, Promise } = primordials;
-const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, badField, isDictionary, expose, constants } =
+const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, badField, isDictionary, expose, unlengthen, constants } =
   load('webidl');
 
 const NONE = 0;
@@ -387,7 +387,7 @@ return {
   addEventListener,
   removeEventListener,
   dispatchEvent,
-  reportError,
+  reportError: unlengthen(reportError),
   dispatchRejection,
   trust: eventState.trust,
   clearListeners,

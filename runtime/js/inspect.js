@@ -552,7 +552,7 @@ function columns(parts, indentation, array) {
   }
   const cell = widest + gap;
   if (cell * 3 + indentation >= COLUMNS || !(total / cell > 5 || widest <= 6)) return parts;
-  const bias = Math.max(cell - Math.sqrt(cell - total / parts.length), 1);
+  const bias = Math.max(cell - 3 - Math.sqrt(cell - total / parts.length), 1);
   const wanted = Math.min(
     Math.round(Math.sqrt(2.5 * bias * count) / bias),
     Math.floor((COLUMNS - indentation) / cell),

@@ -1,6 +1,6 @@
 // structuredClone (HTML 2.7.10).
 'use strict';
-const { badArgument, badField, isDictionary } = load('webidl');
+const { badArgument, badField, isDictionary, unlengthen } = load('webidl');
 const SCOPE = 'ServiceWorkerGlobalScope';
 
 function structuredClone(value, options) {
@@ -14,4 +14,4 @@ function structuredClone(value, options) {
   return native.clone(value, [...transfer]);
 }
 
-return { structuredClone };
+return { structuredClone: unlengthen(structuredClone) };

@@ -1,7 +1,7 @@
 // Timers (HTML 8.7), microtasks and `scheduler`.
 'use strict';
 const { apply, Promise } = primordials;
-const { badArgument, illegalInvocation, illegalConstructor, expose } = load('webidl');
+const { badArgument, illegalInvocation, illegalConstructor, expose, unlengthen } = load('webidl');
 const SCOPE = 'ServiceWorkerGlobalScope';
 
 // The longest delay; a longer one is cut to it, as the platform's clock cannot say more.
@@ -21,6 +21,15 @@ function checkReceiver(receiver) {
   if (receiver !== undefined && receiver !== null && receiver !== globalThis) illegalInvocation();
 }
 
+// A timer's turn ends here: what its callback throws, nobody else will catch.
+function call(callback, args) {
+  try {
+    apply(callback, globalThis, args);
+  } catch (error) {
+    native.report(error);
+  }
+}
+
 function setTimeout(callback, delay, ...args) {
   checkReceiver(this);
   if (typeof callback !== 'function') badArgument(SCOPE, 'setTimeout', 1, 'function');
@@ -28,7 +37,7 @@ function setTimeout(callback, delay, ...args) {
   const id = ++lastId;
   const timer = native.start(milliseconds, () => {
     pending.delete(id);
-    apply(callback, globalThis, args);
+    call(callback, args);
   });
   pending.set(id, timer);
   return id;
@@ -42,7 +51,7 @@ function setInterval(callback, delay, ...args) {
   const fire = () => {
     // Started anew before the callback, so that one that throws, or clears the interval, does what it should.
     pending.set(id, native.start(milliseconds, fire));
-    apply(callback, globalThis, args);
+    call(callback, args);
   };
   pending.set(id, native.start(milliseconds, fire));
   return id;
@@ -119,11 +128,11 @@ class Scheduler {
 expose(Scheduler, 'Scheduler');
 
 return {
-  setTimeout,
-  clearTimeout,
-  setInterval,
-  clearInterval,
-  queueMicrotask,
+  setTimeout: unlengthen(setTimeout),
+  clearTimeout: unlengthen(clearTimeout),
+  setInterval: unlengthen(setInterval),
+  clearInterval: unlengthen(clearInterval),
+  queueMicrotask: unlengthen(queueMicrotask),
   scheduler: new Scheduler(schedulerToken),
   startTimer,
   cancelTimer,

@@ -325,14 +325,20 @@ class URLSearchParams {
     params.#write = write;
     return params;
   }
+  static entriesOf(params) {
+    const entries = [];
+    for (let i = 0; i < params.#list.length; i += 2) entries.push([params.#list[i], params.#list[i + 1]]);
+    return entries;
+  }
   static reset(params, search) {
     params.#list = native.parseQuery(withoutQuestionMark(search));
   }
 }
-const { owned: ownedParams, reset: resetParams } = URLSearchParams;
+const { owned: ownedParams, reset: resetParams, entriesOf } = URLSearchParams;
 delete URLSearchParams.owned;
 delete URLSearchParams.reset;
-expose(URLSearchParams, 'URLSearchParams');
+delete URLSearchParams.entriesOf;
+expose(URLSearchParams, 'URLSearchParams', { entries: entriesOf, getters: [] });
 primordials.defineProperty(URLSearchParams.prototype, Symbol.iterator, {
   __proto__: null,
   value: URLSearchParams.prototype.entries,

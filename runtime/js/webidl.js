@@ -93,7 +93,7 @@ function constructorOf(object) {
 }
 
 // Gives a class the platform's prototype shape: enumerable members, `Symbol.toStringTag`, a constructor of length 0.
-// `about` may say how it is shown and cloned: `is(object)`, `entries`, `internals`, and
+// `about` may say how it is shown and cloned: `is(object)`, `getters`, `entries`, `internals`, and
 // `serialize` with the `room` that exports the `deserialize` to match.
 function expose(constructor, name, about) {
   const { prototype } = constructor;
@@ -104,19 +104,21 @@ function expose(constructor, name, about) {
     if (typeof key === 'symbol' || key === 'constructor') continue;
     const descriptor = getOwnPropertyDescriptor(prototype, key);
     if (descriptor.get !== undefined) getters.push([key, descriptor.get]);
+    else if (typeof descriptor.value === 'function') unlengthen(descriptor.value);
     descriptor.enumerable = true;
     defineProperty(prototype, key, descriptor);
   }
-  classes.set(prototype, { is: () => true, ...about, name, getters });
+  classes.set(prototype, { is: () => true, getters, ...about, name });
   const statics = ownKeys(constructor);
   for (let i = 0; i < statics.length; i++) {
     const key = statics[i];
     if (typeof key === 'symbol' || key === 'prototype' || key === 'name' || key === 'length') continue;
     const descriptor = getOwnPropertyDescriptor(constructor, key);
+    if (typeof descriptor.value === 'function') unlengthen(descriptor.value);
     descriptor.enumerable = true;
     defineProperty(constructor, key, descriptor);
   }
-  defineProperty(constructor, 'length', { __proto__: null, value: 0, configurable: true });
+  unlengthen(constructor);
   defineProperty(prototype, Symbol.toStringTag, {
     __proto__: null,
     value: name,
@@ -124,7 +126,24 @@ function expose(constructor, name, about) {
     enumerable: false,
     configurable: true,
   });
+  constructorLast(constructor);
   return constructor;
+}
+
+// The platform's functions all have a length of 0.
+function unlengthen(fn) {
+  return defineProperty(fn, 'length', { __proto__: null, value: 0, configurable: true });
+}
+
+function constructorLast(constructor) {
+  delete constructor.prototype.constructor;
+  defineProperty(constructor.prototype, 'constructor', {
+    __proto__: null,
+    value: constructor,
+    writable: true,
+    enumerable: false,
+    configurable: true,
+  });
 }
 
 // Constants, on the constructor and its prototype alike.
@@ -134,6 +153,7 @@ function constants(constructor, values) {
     defineProperty(constructor, key, descriptor);
     defineProperty(constructor.prototype, key, descriptor);
   }
+  constructorLast(constructor);
 }
 
 // The class of an iterator over entries, keys or values of `owner`: `next` and `Symbol.iterator` from
@@ -169,6 +189,7 @@ return {
   isDictionary,
   toUint32,
   expose,
+  unlengthen,
   resourceOf,
   isResource,
   serialize,

@@ -1,4 +1,56 @@
-//! What the global object of a new context gets.
+//! What the global object of a new context gets, and what the APIs there need from the isolate.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::api::{self, Host, TimerId};
+use crate::channel::{ConsoleLevel, ConsoleSink};
+use crate::isolate::state::IsolateState;
 
 /// Prepares a new context before any program is known.
-pub(crate) fn install(_scope: &mut v8::PinScope<'_, '_>, _context: v8::Local<'_, v8::Context>) {}
+pub(crate) fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) {
+    let host: Rc<dyn Host> = IsolateState::of(scope);
+    scope.set_slot(host);
+    if let Err(error) = api::install(scope, context) {
+        // Only a heap too small for an empty context does this; the program finds no APIs and says so.
+        tracing::error!(%error, "a new isolate has no APIs");
+    }
+}
+
+impl Host for IsolateState {
+    fn now_ms(&self) -> f64 {
+        Self::now_ms(self)
+    }
+
+    fn in_invocation(&self) -> bool {
+        !self.in_global_scope()
+    }
+
+    fn console(&self) -> Option<Arc<dyn ConsoleSink>> {
+        self.worker.borrow().as_ref()?.channels.console.clone()
+    }
+
+    fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> Option<TimerId> {
+        let invocation = self.current()?;
+        let id = self.timers.borrow_mut().set(&invocation, Instant::now(), self.now_ms(), delay_ms, callback)?;
+        Some(TimerId(u64::from(id)))
+    }
+
+    fn cancel_timer(&self, id: TimerId) {
+        if let Ok(id) = u32::try_from(id.0) {
+            self.timers.borrow_mut().clear(id);
+        }
+    }
+
+    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>) {
+        let Some(sink) = Host::console(self) else { return };
+        let stack = v8::Local::<v8::Object>::try_from(exception).ok().and_then(|object| {
+            let name = v8::String::new(scope, "stack")?;
+            // Own data only: nothing of the program may run here.
+            object.get_real_named_property(scope, name.into()).filter(|stack| stack.is_string())
+        });
+        let text = stack.unwrap_or(exception).to_rust_string_lossy(scope);
+        sink.line(ConsoleLevel::Error, &format!("Uncaught {text}"));
+    }
+}

@@ -42,8 +42,8 @@ pub trait Host {
     fn console(&self) -> Option<Arc<dyn ConsoleSink>>;
 
     /// Calls `callback` without arguments in a turn of its own, as part of the current invocation, once `delay_ms`
-    /// (finite, not negative) have passed. Only called while [`Host::in_invocation`].
-    fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> TimerId;
+    /// (finite, not negative) have passed. `None` when the isolate holds too many timers, or outside an invocation.
+    fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> Option<TimerId>;
 
     /// Forgets a timer. One that has fired, or never existed, is ignored.
     fn cancel_timer(&self, id: TimerId);

@@ -21,6 +21,7 @@ pub(super) fn require_invocation(scope: &mut v8::PinScope<'_, '_>) -> bool {
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "start", start)?;
     set_function(scope, target, "cancel", cancel)?;
+    set_function(scope, target, "report", report)?;
     set_function(scope, target, "enqueue", enqueue)
 }
 
@@ -45,9 +46,10 @@ fn start(
     let Some(delay_ms) = args.get(0).number_value(scope) else { return };
     let Ok(callback) = v8::Local::<v8::Function>::try_from(args.get(1)) else { return };
     let callback = v8::Global::new(scope, callback);
-    if let Some(host) = host(scope) {
+    match host(scope).and_then(|host| host.start_timer(delay_ms, callback)) {
         // Ids are counted up from one, so they stay exact as doubles.
-        result.set_double(host.start_timer(delay_ms, callback).0 as f64);
+        Some(id) => result.set_double(id.0 as f64),
+        None => throw_error(scope, "Too many timers are pending in this Worker."),
     }
 }
 

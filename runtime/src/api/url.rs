@@ -95,6 +95,8 @@ fn answer(scope: &mut v8::PinScope<'_, '_>, url: &Url, result: &mut v8::ReturnVa
     for (value, position) in values.iter_mut().zip(PLACES) {
         *value = u32::try_from(url[..position].len()).unwrap_or(u32::MAX);
     }
+    // The room counts the ":" as part of the scheme.
+    values[0] += 1;
     values[PLACES.len()] = u32::from(matches!(url.scheme(), "http" | "https" | "ws" | "wss" | "ftp" | "file"));
     let Some(Places(places)) = scope.get_slot::<Places>() else { return };
     let places = v8::Local::new(scope, places.clone());

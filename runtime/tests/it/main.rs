@@ -1,4 +1,5 @@
 //! The runtime through its public doors.
 
+mod api;
 mod load;
 mod support;

@@ -1,0 +1,20 @@
+export default { async test() {
+  console.log(Reflect.ownKeys(console).map(k=>String(k)+(console[k]?.length)).join(' '), Object.getPrototypeOf(console)===Object.prototype, Object.prototype.toString.call(console));
+  console.log(JSON.stringify(Object.getOwnPropertyDescriptor(console,'log')), console.log.name, String(console.log), String(console.table));
+  console.debug('debug'); console.info('info'); console.warn('warn'); console.error('error');
+  console.dir({a:1}); console.dirxml({a:1}); console.table([{a:1}]); console.trace('tr'); console.group('g'); console.log('in group'); console.groupEnd(); console.count('x'); console.countReset('x'); console.assert(false,'asserted'); console.assert(false, {a:1}); console.assert(false); console.time('t'); console.timeLog('t','a'); console.timeEnd('t'); console.timeStamp('s'); console.clear(); 
+  console.log('fmt %s %d %i %f %j %o %O %c %% %x', 'str', 42.5, 42.5, '1.5', {a:1}, {b:[1,2]}, {c:1}, 'css', 'extra', {q:1});
+  console.log('%s', {a:1}, '%s', 'y');console.log('%d', '12px', 10n); console.log('%s %s', Symbol('a'), 12n, -0, null, undefined, ()=>1, class A{}, new Error('x').message);
+  console.log({a:1,b:'str',c:[1,2,3],d:{e:{f:{g:1}}}}, [1,,3], new Map([[1,{a:2}],['k','v']]), new Set([1,'2']), new Date(0), /re/g, null, undefined, true, 1n, -0, Symbol('s'), 'plain');
+  console.log([1,'a'], function foo(){}, ()=>{}, class A{}, class B extends Map{}, async function af(){}, function* g(){}, new (class Foo{x=1})(), Object.create(null), new Proxy({a:1},{}), Promise.resolve(4), Promise.reject(1).catch(()=>{}), new Promise(()=>{}), new WeakMap(), new WeakSet(), new Uint8Array([1,2,3]), new ArrayBuffer(4), new DataView(new ArrayBuffer(2)), globalThis.x);
+  const e = new Error('boom'); console.log(e.stack===undefined); console.log(new Error('boom')); console.log({e:new TypeError('inner')}); console.log([new RangeError('r')]); 
+  const ee=new Error('with cause',{cause:new Error('c')}); ee.code='X'; console.log(ee); console.error(new AggregateError([new Error('a1')],'agg'));
+  console.log(new URL('http://a.b/c?d=1#e'), new URLSearchParams('a=1&b=2'), new AbortController(), new Event('foo'), new DOMException('m','AbortError'));
+  console.log(new TextEncoder(), new TextDecoder(), crypto, performance, navigator, new EventTarget());
+  const c={}; c.self=c; console.log(c); console.log({get a(){return 1}, set a(v){}, get b(){return 1}, set c(v){}, [Symbol('k')]:1, 'a-b':2, async m(){}});
+  console.log('a'.repeat(200)); console.log(['a'.repeat(100),'b'.repeat(100)]); console.log(Array.from({length:150},(_, i)=>i)); console.log("it's", ["it's", 'a"b', `a'b"c`, 'new\nline','\x00\u{1f600}\ud800']); console.log({a:{b:{c:{}}}}, {a:{b:{c:[]}}}, {a:{b:{c:[1]}}});
+  console.log(new Number(3), new String('abc'), new Boolean(false), Object(Symbol('x')), Object(1n), args=>1, Math, JSON, globalThis===self, Atomics, Intl, Reflect, [undefined,null], [[[[1]]]], [].values(), new Map().entries(), new Set([1]).values(), (function(){return arguments})(1,2), (function*(){})());
+  console.log({ long1: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaa', long2: 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', long3: 'cccccccccccccccccccccc', n: 1 });
+  console.log(Array.from({length:30},(_, i)=>i*1000), Array.from({length:8},(_, i)=>'item'+i), new Array(5), new Uint8Array(200));
+  console.log();console.log('');console.log('a','', 'b'); console.log(new (class extends Error{constructor(m){super(m);this.name='Custom'}})('cm').toString()); console.log(new Date(NaN)); console.log([,'a',,]); console.log({a:'x'.repeat(120)}); console.log(Object.assign(()=>{}, {a:1})); console.log(Object.assign([1],{x:2}));console.log(new (class extends Array{})(3)); console.log({__proto__:{a:1}, b:2}); console.log(new (class Foo{ get [Symbol.toStringTag](){return 'bar'}}));
+}};
