@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::{CompatError, CompatFlags, DateCheck, Experimental};
+use loaderd_runtime::isolate::{ClockPolicy, HangPolicy};
 use loaderd_runtime::limits::ResourceLimits;
-use loaderd_runtime::modules::{Module, ModuleContent, WorkerSource};
+use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::rpc::{Cap, Message};
 
 /// The most bytes all module bodies of one Worker may have together.
@@ -34,6 +35,10 @@ pub struct WorkerCode {
     pub global_outbound: GlobalOutbound,
     /// Receives console lines on the isolate's thread. `None`: they are discarded.
     pub console: Option<Arc<dyn ConsoleSink>>,
+    /// What happens to an invocation that nothing can ever answer.
+    pub on_hang: HangPolicy,
+    /// What `Date.now()` shows.
+    pub clock: ClockPolicy,
 }
 
 /// One module as the caller gives it.
@@ -43,6 +48,9 @@ pub enum ModuleSource {
     ByName(Arc<str>),
     /// Content whose kind is said.
     Content(ModuleContent),
+    /// One of the host's own modules, the same in every Worker: V8's bytecode of it is kept for the next isolate.
+    /// Never for what a program or customer wrote.
+    HostContent(ModuleContent),
     /// Python, by kind. Always refused; here so that the refusal has one place.
     Python(Arc<str>),
 }
@@ -134,6 +142,8 @@ pub struct CheckedCode {
     pub env: Option<Message>,
     pub global_outbound: GlobalOutbound,
     pub console: Option<Arc<dyn ConsoleSink>>,
+    pub on_hang: HangPolicy,
+    pub clock: ClockPolicy,
 }
 
 impl WorkerCode {
@@ -176,6 +186,8 @@ impl WorkerCode {
             env: self.env,
             global_outbound: self.global_outbound,
             console: self.console,
+            on_hang: self.on_hang,
+            clock: self.clock,
         })
     }
 }
@@ -193,9 +205,12 @@ fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> R
         if !names.insert(name.clone()) {
             return Err(CodeError::DuplicateModule { name });
         }
-        let content = match source {
-            ModuleSource::Content(content) => content,
-            ModuleSource::ByName(text) if name.ends_with(".js") => ModuleContent::EsModule(text),
+        let (content, code_cache) = match source {
+            ModuleSource::Content(content) => (content, CodeCachePolicy::None),
+            ModuleSource::HostContent(content) => (content, CodeCachePolicy::Shared),
+            ModuleSource::ByName(text) if name.ends_with(".js") => {
+                (ModuleContent::EsModule(text), CodeCachePolicy::None)
+            }
             ModuleSource::ByName(_) if !name.ends_with(".py") => return Err(CodeError::ModuleName { name }),
             ModuleSource::ByName(_) | ModuleSource::Python(_) => {
                 // Name errors of later modules are reported before this one, as on the platform.
@@ -204,7 +219,7 @@ fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> R
             }
         };
         bytes = bytes.saturating_add(content_bytes(&content));
-        checked.push(Module { name, content });
+        checked.push(Module { name, content, code_cache });
     }
     match python {
         Some(name) if main_is_python => return Err(CodeError::PythonUnsupported { name }),
@@ -225,5 +240,6 @@ fn content_bytes(content: &ModuleContent) -> usize {
         | ModuleContent::Text(text)
         | ModuleContent::Json(text) => text.len(),
         ModuleContent::Data(bytes) | ModuleContent::Wasm(bytes) => bytes.len(),
+        ModuleContent::Builtin => 0,
     }
 }

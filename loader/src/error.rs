@@ -50,7 +50,7 @@ impl LoaderError {
             Self::Code(_) | Self::GetCode(_) => Blame::Host,
             Self::Start(error) => error.blame,
             Self::Ended(cause) => match cause {
-                Cause::Canceled | Cause::Shutdown | Cause::ExceededWallTime => Blame::Host,
+                Cause::Canceled | Cause::Shutdown | Cause::ExceededWallTime | Cause::Condemned => Blame::Host,
                 Cause::ExceededCpu | Cause::ExceededStartupCpu | Cause::ExceededMemory => Blame::Program,
             },
             Self::Overloaded(_) | Self::Platform(_) => Blame::Platform,

@@ -32,6 +32,5 @@ pub use error::{LoaderError, Overload};
 pub use host::{HostLimits, LoaderHost, LoaderOptions};
 pub use live::Metrics;
 pub use loader::WorkerLoader;
-pub use placement::LoadReport;
 pub use stub::WorkerStub;
 pub use worker::WAITING_CALLS_MAX;

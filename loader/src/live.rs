@@ -31,11 +31,12 @@ pub struct Metrics {
 }
 
 /// The causes that [`Metrics::ended`] counts, in its order.
-pub const CAUSES: [Cause; 6] = [
+pub const CAUSES: [Cause; 7] = [
     Cause::ExceededCpu,
     Cause::ExceededStartupCpu,
     Cause::ExceededMemory,
     Cause::ExceededWallTime,
+    Cause::Condemned,
     Cause::Canceled,
     Cause::Shutdown,
 ];

@@ -2,21 +2,13 @@
 //! socket. The loader decides *what* runs and *how much* of it; a placement only gives it a home.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use loaderd_runtime::channel::InvocationReport;
-use loaderd_runtime::isolate::{EntrypointSpec, LoadCode};
+pub use loaderd_runtime::invocation::OnEnd as OnInvocationEnd;
+use loaderd_runtime::isolate::{EntrypointSpec, LoadCode, LoadReport};
 use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::{Call, Capability, Reply};
 
 use crate::error::LoaderError;
-
-/// What starting a Worker took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoadReport {
-    /// CPU time for compiling and evaluating its modules.
-    pub startup_cpu: Duration,
-}
 
 /// A place where isolates live. Called from any thread; nothing here may block.
 pub trait Placement: Send + Sync + 'static {
@@ -44,6 +36,9 @@ pub trait PlacedIsolate: Send + Sync + 'static {
 
     /// Ends the isolate and answers everybody who waits for it. The first cause wins; also legal while it starts.
     fn end(&self, cause: Cause);
+
+    /// Why it was ended, as soon as that is known; earlier than `on_end`. A call that finds it ended starts another.
+    fn ended(&self) -> Option<Cause>;
 }
 
 /// An entrypoint in its place.
@@ -52,9 +47,6 @@ pub trait PlacedEntrypoint: Send + Sync + 'static {
     /// the invocation is left (`waitUntil` tasks and objects it handed out included).
     fn invoke(&self, call: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked;
 }
-
-/// Told once how an invocation ended.
-pub type OnInvocationEnd = Box<dyn FnOnce(InvocationReport) + Send>;
 
 /// A started invocation.
 pub struct Invoked {
@@ -66,6 +58,7 @@ pub struct Invoked {
 
 /// An invocation in its place.
 pub trait PlacedInvocation: Send + Sync + 'static {
-    /// Ends just this invocation. The first cause wins; after the invocation has ended it does nothing.
+    /// Ends just this invocation. The first cause wins. A turn that runs is not interrupted: its CPU limit does that,
+    /// or ending the isolate. After the invocation has ended it does nothing.
     fn end(&self, cause: Cause);
 }

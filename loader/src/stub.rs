@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use loaderd_runtime::isolate::EntrypointSpec;
+use loaderd_runtime::isolate::{EntrypointSpec, LoadReport};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::rpc::Message;
 
 use crate::entrypoint::Entrypoint;
 use crate::error::LoaderError;
-use crate::placement::LoadReport;
 use crate::worker::Worker;
 
 /// A loaded (or loading) Worker. Cheap to clone. While a stub, an entrypoint or a call of it is held the Worker is

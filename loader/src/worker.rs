@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 
 use futures::channel::oneshot;
 use loaderd_runtime::channel::{Channels, InvocationReport};
-use loaderd_runtime::isolate::LoadCode;
+use loaderd_runtime::isolate::{LoadCode, LoadReport};
 use loaderd_runtime::limits::{Cause, Outcome, ResourceLimits, Usage};
 use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
 use parking_lot::Mutex;
@@ -20,7 +20,7 @@ use crate::error::LoaderError;
 use crate::host::HostShared;
 use crate::live::{IdleKey, Ticket};
 use crate::loader::Namespace;
-use crate::placement::{LoadReport, OnInvocationEnd, PlacedIsolate, StartRequest};
+use crate::placement::{OnInvocationEnd, PlacedIsolate, StartRequest};
 
 /// Calls that may wait for one Worker to start. Over it they are refused as overloaded.
 pub const WAITING_CALLS_MAX: usize = 1024;
@@ -50,6 +50,8 @@ impl Prepared {
                 channels: Channels { global_outbound, console: code.console },
                 startup_cpu: limits.startup_cpu,
                 limits: limits.invocation.lowest(code.limits),
+                on_hang: code.on_hang,
+                clock: code.clock,
             }),
         })
     }
@@ -307,6 +309,16 @@ impl Worker {
             let mut state = self.state.lock();
             let generation = state.generation;
             match &mut state.phase {
+                Phase::Running { isolate, idle } if isolate.ended().is_some() => {
+                    // Its end is on the way to us; the call is not to suffer for it.
+                    let idle = idle.take();
+                    state.phase = Phase::Asleep;
+                    drop(state);
+                    if let Some(key) = idle {
+                        self.host.live.no_longer_idle(key);
+                    }
+                    self.forget();
+                }
                 Phase::Running { isolate, idle } => {
                     let (isolate, idle) = (Arc::clone(isolate), idle.take());
                     state.active += 1;
