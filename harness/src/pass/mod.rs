@@ -1,0 +1,236 @@
+//! The life of one pass, in the contract's order: check, load, run against a deadline while serving the host's side,
+//! wind up, read the answer.
+//!
+//! A pass is one future and owns everything it uses. Dropping it at any point closes the port, ends the isolate and
+//! drops the host calls in flight, in that order.
+
+mod classify;
+mod deadline;
+mod definition;
+mod envelope;
+pub(crate) mod port;
+mod servers;
+pub(crate) mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loaderd_runtime::limits::Cause;
+use tokio::time::Instant;
+
+use crate::error::{CodeError, CodeExecutionError, Feature, PassFailure, SourceReason, TimeoutKind};
+use crate::host::{HostDefect, PassHost};
+use crate::request::{CodeExecutionLimits, CodeExecutionRequest, NetworkPolicy};
+use crate::result::{CodeExecutionResult, Implementation, ResourceUse};
+use deadline::Deadline;
+use port::HostPort;
+use servers::Servers;
+use worker::{Diagnostic, GuestAnswer, LoadedWorker, LogObserver, PassEntrypoint, PassLoader};
+
+/// The only name that a namespace may not have: the harness itself binds it.
+const RESERVED_NAMESPACE: &str = "console";
+
+/// How a pass ends when it has no result; [`PassFailure`] without the executor's name in it.
+#[derive(Clone, Debug)]
+pub(crate) enum PassEnd {
+    Error(CodeError),
+    HostDefect(HostDefect),
+    HostInterrupted,
+}
+
+impl PassEnd {
+    fn into_failure(self, implementation: &Implementation) -> PassFailure {
+        match self {
+            Self::Error(error) => {
+                PassFailure::Error(CodeExecutionError { implementation: implementation.clone(), error })
+            }
+            Self::HostDefect(defect) => PassFailure::HostDefect(defect),
+            Self::HostInterrupted => PassFailure::HostInterrupted,
+        }
+    }
+
+    /// With which cause the isolate is ended.
+    fn cause(&self) -> Cause {
+        match self {
+            Self::Error(CodeError::Timeout { kind: TimeoutKind::WallClock, .. }) => Cause::ExceededWallTime,
+            Self::Error(CodeError::Timeout { kind: TimeoutKind::Cpu, .. }) => Cause::ExceededCpu,
+            _ => Cause::Canceled,
+        }
+    }
+}
+
+fn timeout(kind: TimeoutKind, limits: &CodeExecutionLimits) -> PassEnd {
+    PassEnd::Error(CodeError::Timeout { kind, max_wall_time: limits.max_wall_time, logs: Vec::new() })
+}
+
+fn protocol(message: &str) -> PassEnd {
+    PassEnd::Error(CodeError::Protocol { message: message.to_owned() })
+}
+
+/// What all passes of an executor share.
+pub(crate) struct PassSettings {
+    pub(crate) loader: Arc<dyn PassLoader>,
+    pub(crate) implementation: Implementation,
+    pub(crate) compatibility_date: String,
+}
+
+/// Runs one pass to its end.
+pub(crate) async fn run(
+    settings: &PassSettings,
+    request: CodeExecutionRequest,
+    host: Arc<dyn PassHost>,
+    observer: Option<Arc<dyn LogObserver>>,
+) -> Result<CodeExecutionResult, PassFailure> {
+    let end = match validate(&request) {
+        Err(end) => end,
+        Ok(()) => match run_valid(settings, &request, host, observer).await {
+            Ok(result) => return Ok(result),
+            Err(end) => end,
+        },
+    };
+    Err(end.into_failure(&settings.implementation))
+}
+
+/// What can be refused before the clock starts, in the contract's order.
+fn validate(request: &CodeExecutionRequest) -> Result<(), PassEnd> {
+    let unsupported = |feature, message: String| Err(PassEnd::Error(CodeError::Unsupported { feature, message }));
+    if *request.network() != NetworkPolicy::Disabled {
+        let message = "The Dynamic Worker executor denies all egress with globalOutbound: null; an allowlist is not \
+                       supported in the first slice";
+        return unsupported(Feature::Network, message.to_owned());
+    }
+    let (bytes, limit) = (request.source().len(), request.limits().max_source_bytes);
+    if bytes > limit as usize {
+        let message = format!("Source is {bytes} bytes; the request allows {limit}");
+        return Err(PassEnd::Error(CodeError::Source { reason: SourceReason::Oversized, message }));
+    }
+    if request.namespaces().iter().any(|namespace| namespace.name().as_str() == RESERVED_NAMESPACE) {
+        let message = format!("Namespace {RESERVED_NAMESPACE} collides with a harness binding");
+        return unsupported(Feature::Namespaces, message);
+    }
+    Ok(())
+}
+
+async fn run_valid(
+    settings: &PassSettings,
+    request: &CodeExecutionRequest,
+    host: Arc<dyn PassHost>,
+    observer: Option<Arc<dyn LogObserver>>,
+) -> Result<CodeExecutionResult, PassEnd> {
+    let limits = request.limits();
+    let start = Instant::now();
+    let deadline = Deadline::after(start, limits.max_wall_time);
+    // Declared in the reverse order of release.
+    let port = HostPort::new(limits.max_host_calls);
+    let mut servers = Servers::new(port.clone(), host, deadline, limits);
+    let mut guest = Guest::default();
+    let _closing = CloseOnDrop(port.clone());
+
+    let definition = definition::worker(request, &settings.compatibility_date, observer);
+    guest.load(&*settings.loader, definition)?;
+    let entrypoint = guest.entrypoint(limits)?;
+
+    let raced = race(entrypoint, &port, &mut servers, deadline, limits).await;
+    port.close();
+    servers.interrupt();
+    let answered = match (port.failure(), raced) {
+        (Some(failure), _) => Err(failure),
+        (None, raced) => raced,
+    };
+    let result = answered.and_then(|answer| {
+        let wall_time = start.elapsed();
+        let completed = envelope::read(answer.envelope.as_deref(), limits)?;
+        Ok(CodeExecutionResult {
+            implementation: settings.implementation.clone(),
+            value: completed.value,
+            logs: completed.logs,
+            resource_use: ResourceUse {
+                wall_time,
+                host_calls: completed.host_calls,
+                log_bytes: completed.log_bytes,
+                result_bytes: completed.result_bytes,
+                cpu_millis: answer.cpu.map(millis_rounded_up),
+            },
+        })
+    });
+    guest.dispose(result.as_ref().err().map(PassEnd::cause));
+    result
+}
+
+/// Runs the guest against its deadline while serving its calls. What loses is dropped.
+async fn race(
+    entrypoint: &dyn PassEntrypoint,
+    port: &HostPort,
+    servers: &mut Servers,
+    deadline: Deadline,
+    limits: &CodeExecutionLimits,
+) -> Result<GuestAnswer, PassEnd> {
+    let mut run = entrypoint.run(port.clone());
+    tokio::select! {
+        biased;
+        end = servers.run() => Err(end),
+        answer = &mut run => match answer {
+            // The clock decides, not which of the two this task came to see first.
+            Ok(_) if deadline.passed() => Err(timeout(TimeoutKind::WallClock, limits)),
+            Ok(answer) => Ok(answer),
+            Err(failure) => Err(classify::worker(&failure, limits)),
+        },
+        () = deadline.wait() => Err(timeout(TimeoutKind::WallClock, limits)),
+    }
+}
+
+fn millis_rounded_up(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+/// Closes the port when the pass is over, however it got there.
+struct CloseOnDrop(HostPort);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// The Worker of a pass and its entrypoint, released in the reverse order of acquisition.
+#[derive(Default)]
+struct Guest {
+    worker: Option<Box<dyn LoadedWorker>>,
+    entrypoint: Option<Box<dyn PassEntrypoint>>,
+}
+
+impl Guest {
+    fn load(&mut self, loader: &dyn PassLoader, definition: worker::PassWorker) -> Result<(), PassEnd> {
+        let worker = loader.load(definition).map_err(|refusal| classify::load(&refusal))?;
+        self.worker = Some(worker);
+        Ok(())
+    }
+
+    fn entrypoint(&mut self, limits: &CodeExecutionLimits) -> Result<&dyn PassEntrypoint, PassEnd> {
+        let Some(worker) = &self.worker else { return Err(protocol("The pass has no worker")) };
+        let entrypoint = worker.entrypoint().map_err(|failure| classify::worker(&failure, limits))?;
+        Ok(&**self.entrypoint.insert(entrypoint))
+    }
+
+    /// Releases both; a failing release changes nothing but the log.
+    fn dispose(&mut self, cause: Option<Cause>) {
+        let entrypoint = self.entrypoint.take().map(PassEntrypoint::dispose);
+        report_disposal(entrypoint);
+        let worker = self.worker.take().map(|worker| worker.dispose(cause));
+        report_disposal(worker);
+    }
+}
+
+fn report_disposal(disposed: Option<Result<(), Diagnostic>>) {
+    if let Some(Err(diagnostic)) = disposed {
+        let text = diagnostic.text();
+        let text = text.as_deref().unwrap_or("The RPC disposal hook failed without a diagnostic");
+        tracing::warn!("RPC handle disposal failed: {text}");
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.dispose(Some(Cause::Canceled));
+    }
+}
