@@ -3,6 +3,12 @@
 const { illegalInvocation, badArgument, badConstructorArgument, isDictionary, expose } = load('webidl');
 const { apply, viewTag, RangeError, TypeError, Uint8Array } = primordials;
 
+function utf8(text) {
+  const bytes = new Uint8Array(native.byteLength(text));
+  if (bytes.length > 0) native.encodeInto(text, bytes);
+  return bytes;
+}
+
 class TextEncoder {
   #brand = true;
   get encoding() {
@@ -11,10 +17,7 @@ class TextEncoder {
   }
   encode(input) {
     if (!(#brand in this)) illegalInvocation();
-    const text = input === undefined ? '' : `${input}`;
-    const bytes = new Uint8Array(native.byteLength(text));
-    if (bytes.length > 0) native.encodeInto(text, bytes);
-    return bytes;
+    return utf8(input === undefined ? '' : `${input}`);
   }
   encodeInto(input, destination) {
     if (!(#brand in this)) illegalInvocation();
@@ -90,4 +93,4 @@ class TextDecoder {
 }
 expose(TextDecoder, 'TextDecoder');
 
-return { TextEncoder, TextDecoder };
+return { TextEncoder, TextDecoder, utf8 };
