@@ -27,6 +27,7 @@
 //! | [`json`] | JSON values as JavaScript writes them |
 //! | `wire` | requests and answers as JSON |
 //! | `pass` | the life of one pass; its seam to the loader is [`platform_edge`] |
+//! | [`service`] | the executor over Cap'n Proto |
 //! | `platform` | that seam filled with our own loader |
 //!
 //! This crate is a client of the Worker Loader and knows nothing of V8.
@@ -39,6 +40,7 @@ mod pass;
 mod platform;
 pub mod request;
 pub mod result;
+pub mod service;
 mod text;
 mod wire;
 
@@ -61,7 +63,7 @@ pub use result::{CodeExecutionResult, Implementation, Isolation, ResourceUse};
 pub mod platform_edge {
     pub use crate::pass::port::{DispatchError, HostPort};
     pub use crate::pass::worker::{
-        CONFIG_NAME, Diagnostic, GuestAnswer, LoadedWorker, PassConfig, PassEntrypoint, PassLoader, PassWorker,
-        PassWorkerLimits, StartFailure, WorkerFailure,
+        CONFIG_NAME, Diagnostic, GuestAnswer, LoadedWorker, ModuleOrigin, PassConfig, PassEntrypoint, PassLoader,
+        PassModule, PassWorker, PassWorkerLimits, StartFailure, WorkerFailure,
     };
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use loaderd_loader::{Entrypoint, GlobalOutbound, LoaderError, WorkerCode, WorkerLoader, WorkerStub};
+use loaderd_loader::{Entrypoint, GlobalOutbound, LoaderError, ModuleSource, WorkerCode, WorkerLoader, WorkerStub};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
-use loaderd_runtime::isolate::LoadPhase;
+use loaderd_runtime::isolate::{HangPolicy, LoadPhase};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::plain::{EncodeError, Plain, PlainObject};
@@ -13,15 +13,12 @@ use loaderd_runtime::rpc::{Answer, Cap, CapKind, Message, RpcError};
 
 use crate::pass::port::HostPort;
 use crate::pass::worker::{
-    CONFIG_NAME, Diagnostic, GuestAnswer, LoadedWorker, LogObserver, PassConfig, PassEntrypoint, PassLoader,
-    PassWorker, StartFailure, WorkerFailure,
+    CONFIG_NAME, Diagnostic, GuestAnswer, LoadedWorker, LogObserver, ModuleOrigin, PassConfig, PassEntrypoint,
+    PassLoader, PassWorker, StartFailure, WorkerFailure,
 };
 
 /// The method of the harness's entrypoint that runs the program.
 const RUN_METHOD: &str = "run";
-
-/// How the runtime's message begins when nothing is left that could ever settle an invocation.
-const HUNG: &str = "The Workers runtime canceled this request because it detected that your Worker's code had hung";
 
 /// Our own loader, as passes see it.
 pub(crate) struct Platform {
@@ -37,8 +34,15 @@ impl Platform {
 impl PassLoader for Platform {
     fn load(&self, worker: PassWorker) -> Result<Box<dyn LoadedWorker>, Diagnostic> {
         let mut code = WorkerCode::new(worker.compatibility_date, worker.main_module);
-        for (name, source) in worker.modules {
-            code = code.module(name, ModuleContent::EsModule(source));
+        for module in worker.modules {
+            let content = ModuleContent::EsModule(module.source);
+            code = code.module(
+                module.name,
+                match module.origin {
+                    ModuleOrigin::Harness => ModuleSource::HostContent(content),
+                    ModuleOrigin::Program => ModuleSource::Content(content),
+                },
+            );
         }
         code.limits = ResourceLimits {
             cpu_ms: worker.limits.map(|limits| limits.cpu_ms),
@@ -46,6 +50,8 @@ impl PassLoader for Platform {
         };
         code.env = Some(env(&worker.config, worker.observer.is_some()).map_err(|error| diagnostic(&error))?);
         code.global_outbound = GlobalOutbound::None;
+        // What never settles is a matter of the pass's deadline alone.
+        code.on_hang = HangPolicy::Wait;
         code.console = worker.observer.map(|observer| Arc::new(Echo(observer)) as Arc<dyn ConsoleSink>);
         let stub = self.loader.load(code).map_err(|error| refusal(&error))?;
         Ok(Box::new(Loaded { stub, disposed: false }))
@@ -125,7 +131,7 @@ impl PassEntrypoint for Harness {
             let answering = entrypoint.call_method(RUN_METHOD, arguments);
             // The start's own error says more than the answer it gives to every call.
             stub.ready().await.map_err(|error| start_failure(&error))?;
-            answer(answering.await).await
+            read(answering.await)
         })
     }
 
@@ -134,12 +140,10 @@ impl PassEntrypoint for Harness {
     }
 }
 
-async fn answer(answer: Answer) -> Result<GuestAnswer, WorkerFailure> {
+fn read(answer: Answer) -> Result<GuestAnswer, WorkerFailure> {
     let Answer { result, usage } = answer;
     let message = match result {
         Ok(message) => message,
-        // It will never settle, and for a pass that is a matter of its deadline alone.
-        Err(error) if error.cause.is_none() && error.message.starts_with(HUNG) => std::future::pending().await,
         Err(RpcError { cause: Some(cause), .. }) => return Err(WorkerFailure::Ended(cause)),
         Err(RpcError { name, message, .. }) => {
             return Err(WorkerFailure::Thrown(Diagnostic::Error { name, message }));

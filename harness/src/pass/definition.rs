@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::worker::{LogObserver, PassConfig, PassWorker, PassWorkerLimits};
+use super::worker::{LogObserver, ModuleOrigin, PassConfig, PassModule, PassWorker, PassWorkerLimits};
 use crate::request::CodeExecutionRequest;
 
 /// The main module: the guest's side of a pass.
@@ -29,9 +29,9 @@ pub(super) fn worker(
         compatibility_date: compatibility_date.to_owned(),
         main_module: HARNESS_MODULE.to_owned(),
         modules: vec![
-            (HARNESS_MODULE.to_owned(), HARNESS.clone()),
-            (INTRINSICS_MODULE.to_owned(), INTRINSICS.clone()),
-            (PROGRAM_MODULE.to_owned(), program(request.source())),
+            module(HARNESS_MODULE, HARNESS.clone(), ModuleOrigin::Harness),
+            module(INTRINSICS_MODULE, INTRINSICS.clone(), ModuleOrigin::Harness),
+            module(PROGRAM_MODULE, program(request.source()), ModuleOrigin::Program),
         ],
         config: PassConfig {
             namespaces: request.namespaces().to_vec(),
@@ -45,6 +45,10 @@ pub(super) fn worker(
             .map(|cpu_ms| PassWorkerLimits { cpu_ms, sub_requests: limits.max_host_calls + SUB_REQUESTS_SPARE }),
         observer,
     }
+}
+
+fn module(name: &str, source: Arc<str>, origin: ModuleOrigin) -> PassModule {
+    PassModule { name: name.to_owned(), source, origin }
 }
 
 /// The program as a module. The newline before the parenthesis lets the source end in a line comment.

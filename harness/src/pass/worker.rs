@@ -52,14 +52,30 @@ pub trait PassEntrypoint: Send + Sync {
 pub struct PassWorker {
     pub compatibility_date: String,
     pub main_module: String,
-    /// ES modules by name.
-    pub modules: Vec<(String, Arc<str>)>,
+    pub modules: Vec<PassModule>,
     /// The value of the one member of `env`, [`CONFIG_NAME`].
     pub config: PassConfig,
     /// Present only when the request has a CPU limit.
     pub limits: Option<PassWorkerLimits>,
     /// Told of each captured console line as it is captured.
     pub observer: Option<Arc<dyn LogObserver>>,
+}
+
+/// An ES module of a pass.
+#[derive(Clone, Debug)]
+pub struct PassModule {
+    pub name: String,
+    pub source: Arc<str>,
+    pub origin: ModuleOrigin,
+}
+
+/// Who wrote a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleOrigin {
+    /// We did; it is the same in every pass, so what was compiled of it may be kept.
+    Harness,
+    /// Whoever sent the request.
+    Program,
 }
 
 /// The name under which the guest finds its configuration in `env`.
