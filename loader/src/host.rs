@@ -8,9 +8,12 @@ use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::rpc::Cap;
 
+use crate::error::LoaderError;
+use crate::in_process::InProcess;
 use crate::live::{LiveSet, Metrics};
 use crate::loader::WorkerLoader;
 use crate::placement::Placement;
+use crate::pool::PoolConfig;
 
 /// Isolates alive at once when the host does not say: what one process can hold under the usual 65,530 memory
 /// mappings, with room to spare.
@@ -81,6 +84,20 @@ impl LoaderHost {
     pub fn new(placement: Arc<dyn Placement>, limits: HostLimits, tasks: tokio::runtime::Handle) -> Self {
         let live = LiveSet::new(limits.live_isolates_max, limits.idle_isolates_max);
         Self(Arc::new(HostShared { placement, limits, live, tasks }))
+    }
+
+    /// A host whose isolates live in this process, and the placement, for its counters.
+    /// `runtime::setup::initialize` must have been called.
+    ///
+    /// # Errors
+    /// The system refused the pool's thread.
+    pub fn in_process(
+        pool: PoolConfig,
+        limits: HostLimits,
+        tasks: tokio::runtime::Handle,
+    ) -> Result<(Self, Arc<InProcess>), LoaderError> {
+        let placement = InProcess::new(pool)?;
+        Ok((Self::new(placement.clone(), limits, tasks), placement))
     }
 
     /// A loader with an empty cache of its own. The cache goes with the last handle to the loader; Workers whose

@@ -11,6 +11,8 @@
 //! | [`live`] | which isolates are alive and idle, admission and eviction |
 //! | [`config`] | what one server runs, as plain data, validated |
 //! | [`placement`] | the seam to wherever isolates live |
+//! | [`in_process`] | isolates in this process: the placement over the pool |
+//! | [`pool`] | never-used isolates, made ahead, each used once; `mappings`: how many a process can hold |
 //! | [`error`] | what can go wrong, and whose fault it is |
 
 pub mod callers;
@@ -19,9 +21,12 @@ pub mod config;
 pub mod entrypoint;
 pub mod error;
 pub mod host;
+pub mod in_process;
 pub mod live;
 pub mod loader;
+mod mappings;
 pub mod placement;
+pub mod pool;
 pub mod stub;
 mod worker;
 
@@ -30,7 +35,9 @@ pub use code::{CodeError, GlobalOutbound, ModuleSource, WorkerCode};
 pub use entrypoint::{Answering, Entrypoint, Invocation};
 pub use error::{LoaderError, Overload};
 pub use host::{HostLimits, LoaderHost, LoaderOptions};
+pub use in_process::InProcess;
 pub use live::Metrics;
 pub use loader::WorkerLoader;
+pub use pool::{PoolConfig, PoolMetrics};
 pub use stub::WorkerStub;
 pub use worker::WAITING_CALLS_MAX;

@@ -30,11 +30,17 @@ impl Isolate {
     /// Starts a thread with a never-used isolate on it. Returns as soon as the thread is started; V8's part is done
     /// there, ahead of use.
     pub fn spawn(config: IsolateConfig) -> Result<Self, SpawnError> {
+        Self::spawn_then(config, || {})
+    }
+
+    /// [`spawn`](Self::spawn), and calls `ready` on the new thread when V8's part is done there. Must not block.
+    /// Dropped without being called where the isolate could not be made.
+    pub fn spawn_then(config: IsolateConfig, ready: impl FnOnce() + Send + 'static) -> Result<Self, SpawnError> {
         let (sender, receiver) = crossbeam_channel::unbounded();
         let shared = Arc::new(Shared::new(sender, config.inbox_len_max));
         let isolate = Self(Arc::new(Owner { shared: shared.clone() }));
         shared.set_owner(isolate.downgrade());
-        thread::start(config, shared, receiver)?;
+        thread::start(config, shared, receiver, Box::new(ready))?;
         Ok(isolate)
     }
 

@@ -26,10 +26,15 @@ const HOUSEKEEPING_CPU: Duration = Duration::from_secs(1);
 const V8_TASKS_PER_TURN_MAX: usize = 64;
 
 /// Starts the thread.
-pub(super) fn start(config: IsolateConfig, shared: Arc<Shared>, inbox: Receiver<Item>) -> Result<(), SpawnError> {
+pub(super) fn start(
+    config: IsolateConfig,
+    shared: Arc<Shared>,
+    inbox: Receiver<Item>,
+    ready: Box<dyn FnOnce() + Send>,
+) -> Result<(), SpawnError> {
     std::thread::Builder::new().name("isolate".into()).stack_size(config.stack_bytes).spawn(move || {
         let ending = Ending(shared.clone());
-        let run = std::panic::AssertUnwindSafe(|| run(&config, &shared, &inbox));
+        let run = std::panic::AssertUnwindSafe(|| run(&config, &shared, &inbox, ready));
         if std::panic::catch_unwind(run).is_err() {
             // A bug of ours costs this isolate, not the process: everything it held is answered by being dropped.
             tracing::error!("an isolate's thread panicked; its isolate is gone");
@@ -50,13 +55,14 @@ impl Drop for Ending {
     }
 }
 
-fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>) {
+fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, ready: Box<dyn FnOnce() + Send>) {
     let Some(clock) = ThreadClock::current() else {
         tracing::error!("this system has no CPU clock for threads; isolates cannot be limited");
         return shared.end(Cause::Shutdown);
     };
     let vm = Vm::new(config, shared);
     let watch = Registration::new(clock, shared.clone());
+    ready();
     let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0 };
     thread.serve(inbox);
     thread.tear_down(inbox);
