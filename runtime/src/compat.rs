@@ -267,3 +267,110 @@ impl fmt::Debug for CompatFlags {
 fn take(names: &mut Vec<&str>, name: &str) -> bool {
     names.iter().position(|other| *other == name).map(|index| names.remove(index)).is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TODAY: DateCheck = DateCheck::NotAfter(CompatDate { year: 2026, month: 11, day: 30 });
+
+    fn resolve(date: &str, flags: &[&str]) -> Result<CompatFlags, Vec<String>> {
+        CompatFlags::resolve(date, flags, Experimental::Refused, TODAY)
+            .map_err(|errors| errors.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn the_table_fits_its_set_and_stands_in_order() {
+        assert!(FLAGS.len() <= 64 * WORDS);
+        let mut names = std::collections::HashSet::new();
+        for (index, row) in FLAGS.iter().enumerate() {
+            assert_eq!(row.flag as usize, index);
+            for name in [Some(row.name), row.off].into_iter().flatten() {
+                assert!(names.insert(name), "{name} stands twice");
+            }
+            for date in [row.since, row.implied.as_ref().map(|rule| rule.since)].into_iter().flatten() {
+                assert!(CompatDate::parse(date).is_some(), "{}: {date}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn dates_are_read_as_the_platform_reads_them() {
+        for good in ["2000-01-01", "2026-11-24", "2022-02-30", "2999-12-31"] {
+            assert_eq!(CompatDate::parse(good).map(|date| date.to_string()).as_deref(), Some(good));
+        }
+        for bad in ["", "20x", "2024-13-01", "2024-00-01", "2024-01-32", "3000-01-01", "1999-01-01", "2024/01/01"] {
+            assert_eq!(CompatDate::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn days_become_dates() {
+        for (day, date) in [(0, "1970-01-01"), (11_016, "2000-02-29"), (20_787, "2026-11-30"), (20_818, "2026-12-31")] {
+            assert_eq!(CompatDate::of_day(day).to_string(), date);
+        }
+    }
+
+    /// What workerd 1.20261117.1 prints for the same configuration on 2026-11-30.
+    #[test]
+    fn errors_are_the_platforms() {
+        let cases: &[(&str, &[&str], &[&str])] = &[
+            ("20x", &[], &["Invalid compatibility date: 20x"]),
+            (
+                "2026-11-29",
+                &[],
+                &["This Worker requires compatibility date \"2026-11-29\", but the newest date supported by this \
+                   server binary is \"2026-11-24\"."],
+            ),
+            (
+                "2026-12-30",
+                &[],
+                &[
+                    "This Worker requires compatibility date \"2026-12-30\", but the newest date supported by this \
+                     server binary is \"2026-11-24\".",
+                    "Can't set compatibility date in the future: \"2026-12-30\". Today's date (UTC) is \"2026-11-30\".",
+                ],
+            ),
+            ("2024-01-01", &["zz", "yy"], &["No such compatibility flag: zz", "No such compatibility flag: yy"]),
+            (
+                "2024-01-01",
+                &["nodejs_compat", "nodejs_compat"],
+                &["Compatibility flag specified multiple times: nodejs_compat"],
+            ),
+            (
+                "2024-01-01",
+                &["temporal", "no_temporal"],
+                &["Compatibility flags are mutually contradictory: temporal vs no_temporal"],
+            ),
+            (
+                "2024-01-01",
+                &["rpc_dispose_cancels_call"],
+                &["The compatibility flag rpc_dispose_cancels_call is experimental and may break or be removed in a \
+                   future version of workerd. To use this flag, you must pass --experimental on the command line."],
+            ),
+        ];
+        for (date, flags, errors) in cases {
+            assert_eq!(resolve(date, flags).err(), Some(errors.iter().map(ToString::to_string).collect::<Vec<_>>()));
+        }
+    }
+
+    #[test]
+    fn dates_flags_and_implications_turn_flags_on() {
+        let cases: &[(&str, &[&str], Flag, bool)] = &[
+            ("2022-11-29", &[], Flag::StreamsEnableConstructors, false),
+            ("2022-11-30", &[], Flag::StreamsEnableConstructors, true),
+            ("2022-11-30", &["streams_disable_constructors"], Flag::StreamsEnableConstructors, false),
+            ("2021-01-01", &["streams_enable_constructors"], Flag::StreamsEnableConstructors, true),
+            ("2000-01-01", &[], Flag::R2PublicBetaBindings, true),
+            ("2024-09-22", &["nodejs_compat"], Flag::NodejsCompatV2, false),
+            ("2024-09-23", &["nodejs_compat"], Flag::NodejsCompatV2, true),
+            ("2024-09-23", &["nodejs_compat", "no_nodejs_compat_v2"], Flag::NodejsCompatV2, false),
+            ("2024-09-23", &[], Flag::NodejsCompatV2, false),
+            // Implied by a flag that is itself implied.
+            ("2025-09-01", &["nodejs_compat"], Flag::EnableNodejsHttpServerModules, true),
+        ];
+        for (date, flags, flag, on) in cases {
+            assert_eq!(resolve(date, flags).map(|set| set.has(*flag)), Ok(*on), "{date} {flags:?} {flag:?}");
+        }
+    }
+}

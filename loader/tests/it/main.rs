@@ -1,0 +1,5 @@
+//! The Worker Loader through its public doors.
+
+mod checks;
+mod scripted;
+mod states;
