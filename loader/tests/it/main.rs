@@ -1,5 +1,6 @@
 //! The Worker Loader through its public doors.
 
 mod checks;
+mod real;
 mod scripted;
 mod states;
