@@ -106,7 +106,7 @@ delete AbortSignal.follow;
 delete AbortSignal.is;
 expose(AbortSignal, 'AbortSignal', {
   is: isAbortSignal,
-  serialize() {
+  clone() {
     throw new DOMException('AbortSignal serialization is not enabled.', 'DataCloneError');
   },
 });

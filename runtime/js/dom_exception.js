@@ -57,8 +57,11 @@ delete DOMException.isDOMException;
 setPrototypeOf(DOMException.prototype, Error.prototype);
 expose(DOMException, 'DOMException', {
   is: isDOMException,
-  room: 'dom_exception',
-  serialize: ({ name, message, stack }) => ({ name, message, stack }),
+  clone({ name, message, stack }) {
+    const copy = new DOMException(message, name);
+    copy.stack = stack;
+    return copy;
+  },
 });
 constants(DOMException, {
   INDEX_SIZE_ERR: 1,
@@ -88,11 +91,4 @@ constants(DOMException, {
   DATA_CLONE_ERR: 25,
 });
 
-// A DOMException revived from a clone, with the stack it had where it was made.
-function deserialize({ name, message, stack }) {
-  const exception = new DOMException(message, name);
-  exception.stack = stack;
-  return exception;
-}
-
-return { DOMException, isDOMException, deserialize };
+return { DOMException, isDOMException };

@@ -93,4 +93,9 @@ class TextDecoder {
 }
 expose(TextDecoder, 'TextDecoder');
 
-return { TextEncoder, TextDecoder, utf8 };
+// UTF-8 as text, a byte order mark removed, malformed bytes replaced.
+function decodeUtf8(bytes) {
+  return native.decode('utf-8', false, false, bytes);
+}
+
+return { TextEncoder, TextDecoder, utf8, decodeUtf8 };

@@ -19,6 +19,8 @@ return {
   propertyIsEnumerable: Object.prototype.propertyIsEnumerable,
   functionToString: Function.prototype.toString,
   isArray: Array.isArray,
+  jsonParse: JSON.parse,
+  jsonStringify: JSON.stringify,
   captureStackTrace: Error.captureStackTrace,
   Error,
   TypeError,

@@ -522,7 +522,7 @@ function internals(stream) {
 expose(ReadableStream, 'ReadableStream', {
   is: isReadableStream,
   internals,
-  serialize() {
+  clone() {
     const { DOMException } = load('dom_exception');
     throw new DOMException('ReadableStream can only be serialized for RPC.', 'DataCloneError');
   },

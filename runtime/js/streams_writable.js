@@ -485,7 +485,7 @@ delete WritableStream.is;
 expose(WritableStream, 'WritableStream', {
   is: isWritableStream,
   internals: (stream) => ({ state: stateOf(stream).state }),
-  serialize() {
+  clone() {
     const { DOMException } = load('dom_exception');
     throw new DOMException('WritableStream can only be serialized for RPC.', 'DataCloneError');
   },

@@ -330,14 +330,18 @@ class URLSearchParams {
     for (let i = 0; i < params.#list.length; i += 2) entries.push([params.#list[i], params.#list[i + 1]]);
     return entries;
   }
+  static is(value) {
+    return typeof value === 'object' && value !== null && #list in value;
+  }
   static reset(params, search) {
     params.#list = native.parseQuery(withoutQuestionMark(search));
   }
 }
-const { owned: ownedParams, reset: resetParams, entriesOf } = URLSearchParams;
+const { owned: ownedParams, reset: resetParams, entriesOf, is: isURLSearchParams } = URLSearchParams;
 delete URLSearchParams.owned;
 delete URLSearchParams.reset;
 delete URLSearchParams.entriesOf;
+delete URLSearchParams.is;
 expose(URLSearchParams, 'URLSearchParams', { entries: entriesOf, getters: [] });
 primordials.defineProperty(URLSearchParams.prototype, Symbol.iterator, {
   __proto__: null,
@@ -366,4 +370,9 @@ const newEntryIterator = iteratorClass('EntryIterator', (state) => advance(state
 const newKeyIterator = iteratorClass('KeyIterator', (state) => advance(state, (list, at) => list[at]));
 const newValueIterator = iteratorClass('ValueIterator', (state) => advance(state, (list, at) => list[at + 1]));
 
-return { URL, URLSearchParams };
+// For other rooms: a URL's text; undefined for what is not one.
+function parseURL(text) {
+  return native.parse(text, undefined);
+}
+
+return { URL, URLSearchParams, isURLSearchParams, parseURL, parseQuery: native.parseQuery };

@@ -62,29 +62,24 @@ function resourceOf(object) {
   return found;
 }
 
-// Structured cloning of the platform's objects: `serialize` gives a plain value that `deserialize` revives.
+// Structured cloning of the platform's objects.
 function isResource(object) {
   for (let at = primordials.getPrototypeOf(object); at !== null; at = primordials.getPrototypeOf(at)) {
-    if (classes.has(at)) return true;
+    const known = classes.get(at);
+    if (known !== undefined) return known.is(object);
   }
   return false;
 }
 
-function serialize(object) {
+function cloneResource(object) {
   const resource = resourceOf(object);
-  if (resource?.serialize === undefined) {
-    const { DOMException } = load('dom_exception');
-    const name = resource?.name ?? constructorOf(object);
-    throw new DOMException(
-      `Could not serialize object of type "${name}". This type does not support serialization.`,
-      'DataCloneError',
-    );
-  }
-  return [resource.room, resource.serialize(object)];
-}
-
-function deserialize([room, value]) {
-  return load(room).deserialize(value);
+  if (resource?.clone !== undefined) return resource.clone(object);
+  const { DOMException } = load('dom_exception');
+  const name = resource?.name ?? constructorOf(object);
+  throw new DOMException(
+    `Could not serialize object of type "${name}". This type does not support serialization.`,
+    'DataCloneError',
+  );
 }
 
 function constructorOf(object) {
@@ -94,7 +89,7 @@ function constructorOf(object) {
 
 // Gives a class the platform's prototype shape: enumerable members, `Symbol.toStringTag`, a constructor of length 0.
 // `about` may say how it is shown and cloned: `is(object)`, `getters`, `entries`, `internals`, and
-// `serialize` with the `room` that exports the `deserialize` to match.
+// `clone(object)`, which `structuredClone` uses.
 function expose(constructor, name, about) {
   const { prototype } = constructor;
   const keys = ownKeys(prototype);
@@ -192,8 +187,7 @@ return {
   unlengthen,
   resourceOf,
   isResource,
-  serialize,
-  deserialize,
+  cloneResource,
   constants,
   iteratorClass,
   done,

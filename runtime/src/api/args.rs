@@ -106,3 +106,8 @@ pub(super) fn new_array_buffer<'s>(
     }
     Some(buffer)
 }
+
+/// A JavaScript string with the text's characters; `None` when it is longer than V8 allows.
+pub(super) fn string<'s>(scope: &mut v8::PinScope<'s, '_>, text: &str) -> Option<v8::Local<'s, v8::String>> {
+    v8::String::new(scope, text)
+}

@@ -93,7 +93,7 @@ pub(super) fn encode(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Forgiving decoding: white space is skipped, padding may be missing, trailing bits are dropped.
-fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let digits: Vec<u8> =
         text.iter().copied().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\x0c' | b'\r')).collect();
     let mut digits = digits.as_slice();

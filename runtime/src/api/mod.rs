@@ -12,6 +12,8 @@ mod base64;
 mod console;
 mod crypto;
 mod encoding;
+mod fetch;
+mod form_data;
 mod inspect;
 mod registry;
 mod resources;

@@ -1,6 +1,6 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
-use super::{base64, crypto, encoding, inspect, structured_clone, timers, url};
+use super::{base64, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url};
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
 pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
@@ -143,6 +143,35 @@ pub(super) static ROOMS: &[Room] = &[
         on_scope: &["IdentityTransformStream", "FixedLengthStream"],
         on_global: &[],
         native: None,
+    },
+    Room {
+        name: "headers",
+        source: include_str!("../../js/headers.js"),
+        on_scope: &["Headers"],
+        on_global: &[],
+        native: None,
+    },
+    Room {
+        name: "blob",
+        source: include_str!("../../js/blob.js"),
+        on_scope: &["Blob", "File"],
+        on_global: &[],
+        native: Some(timers::install_clock),
+    },
+    Room {
+        name: "form_data",
+        source: include_str!("../../js/form_data.js"),
+        on_scope: &["FormData"],
+        on_global: &[],
+        native: Some(form_data::install),
+    },
+    library("body", include_str!("../../js/body.js"), None),
+    Room {
+        name: "fetch",
+        source: include_str!("../../js/fetch.js"),
+        on_scope: &["Request", "Response", "Body", "fetch"],
+        on_global: &[],
+        native: Some(fetch::install),
     },
     Room {
         name: "crypto",

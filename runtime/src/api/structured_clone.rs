@@ -40,6 +40,8 @@ fn call<'s>(
 /// What bytes cannot hold while a value is between the serializer and the deserializer.
 #[derive(Default)]
 struct Aside {
+    /// Clones of the platform's own objects. They are made while writing: reading may not run JavaScript.
+    resources: RefCell<Vec<v8::Global<v8::Object>>>,
     shared_buffers: RefCell<Vec<v8::SharedRef<v8::BackingStore>>>,
     wasm_modules: RefCell<Vec<v8::CompiledWasmModule>>,
 }
@@ -75,9 +77,12 @@ impl v8::ValueSerializerImpl for Writer<'_> {
         object: v8::Local<'s, v8::Object>,
         serializer: &dyn v8::ValueSerializerHelper,
     ) -> Option<bool> {
-        let parts = call(scope, "webidl", "serialize", &[object.into()])?;
-        let context = scope.get_current_context();
-        serializer.write_value(context, parts)
+        let clone = call(scope, "webidl", "cloneResource", &[object.into()])?;
+        let clone = v8::Local::<v8::Object>::try_from(clone).ok()?;
+        let mut resources = self.0.resources.borrow_mut();
+        serializer.write_uint32(next_index(&resources)?);
+        resources.push(v8::Global::new(scope, clone));
+        Some(true)
     }
 
     fn get_shared_array_buffer_id<'s>(
@@ -111,9 +116,12 @@ impl v8::ValueDeserializerImpl for Reader<'_> {
         scope: &mut v8::PinScope<'s, '_>,
         deserializer: &dyn v8::ValueDeserializerHelper,
     ) -> Option<v8::Local<'s, v8::Object>> {
-        let context = scope.get_current_context();
-        let parts = deserializer.read_value(context)?;
-        call(scope, "webidl", "deserialize", &[parts])?.try_into().ok()
+        let mut index = 0;
+        if !deserializer.read_uint32(&mut index) {
+            return None;
+        }
+        let resources = self.0.resources.borrow();
+        Some(v8::Local::new(scope, resources.get(index as usize)?))
     }
 
     fn get_shared_array_buffer_from_id<'s>(

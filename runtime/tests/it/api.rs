@@ -136,12 +136,17 @@ fn drive<'s>(scope: &mut v8::PinScope<'s, '_>, source: &str, host: &Rc<VirtualHo
     None
 }
 
-/// Where the two differ, for people.
+/// Differing lines shown of one case.
+const DIFFERENCES_SHOWN_MAX: usize = 12;
+
+/// Where the two differ first, for people.
 fn difference(expected: &[String], actual: &[String]) -> String {
     let mut text = String::new();
+    let mut shown = 0;
     for index in 0..expected.len().max(actual.len()) {
         let (expected, actual) = (expected.get(index), actual.get(index));
-        if expected != actual {
+        if expected != actual && shown < DIFFERENCES_SHOWN_MAX {
+            shown += 1;
             for (sign, line) in [("workerd", expected), ("loaderd", actual)] {
                 text.push_str(&format!("  {}: {sign}: {}\n", index + 1, line.map_or("(nothing)", String::as_str)));
             }

@@ -1,0 +1,201 @@
+// The body of a Request or Response (Fetch 2.2.4 and 5.3): bytes in hand until somebody asks for a stream of them.
+'use strict';
+const { isView, promiseResolve, TypeError, Uint8Array } = primordials;
+const { illegalInvocation, illegalConstructor, expose } = load('webidl');
+const { utf8, decodeUtf8 } = load('encoding');
+
+const USED = 'Body has already been used. It can only be used once. Use tee() first if you need to read it twice.';
+const token = {};
+
+// What a body holds. `bytes` until a stream is made of them, or never; `stream` a ReadableStream, or null.
+class Content {
+  constructor(bytes, stream) {
+    this.bytes = bytes;
+    this.stream = stream;
+    this.used = false;
+  }
+}
+
+// A byte stream of bytes that nobody may change: they are copied out as they are read.
+function streamOf(bytes) {
+  const { wrap } = load('streams_readable');
+  const { createInner } = load('streams_byte');
+  const inner = createInner(
+    (controller) => {
+      if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
+      controller.close();
+      if (controller.pending.length > 0) controller.respond(0);
+      return promiseResolve(undefined);
+    },
+    () => promiseResolve(undefined),
+  );
+  inner.length = BigInt(bytes.byteLength);
+  return wrap(inner);
+}
+
+// A body argument as content and the type it implies (or null).
+function extract(value) {
+  if (value === undefined || value === null) return { content: null, type: null };
+  if (typeof value === 'object') {
+    const streams = load('streams_readable');
+    if (streams.isReadableStream(value)) {
+      const { reader, disturbed } = streams.stateOf(value);
+      if (reader !== null) throw new TypeError('This ReadableStream is locked to a reader, and cannot be used as a body.');
+      if (disturbed) throw new TypeError('This ReadableStream is disturbed (has already been read from), and cannot be used as a body.');
+      return { content: new Content(null, value), type: null };
+    }
+    if (isView(value)) {
+      return { content: new Content(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice(), null), type: null };
+    }
+    const buffer = load('streams_byte').bufferView(value);
+    if (buffer !== null) return { content: new Content(buffer.slice(), null), type: null };
+    const blobs = load('blob');
+    if (blobs.isBlob(value)) {
+      return { content: new Content(blobs.contents(value), null), type: value.type === '' ? null : value.type };
+    }
+    const forms = load('form_data');
+    if (forms.isFormData(value)) {
+      const { bytes, type } = forms.serialize(value);
+      return { content: new Content(bytes, null), type };
+    }
+    if (load('url').isURLSearchParams(value)) {
+      return {
+        content: new Content(utf8(value.toString()), null),
+        type: 'application/x-www-form-urlencoded;charset=UTF-8',
+      };
+    }
+  }
+  return { content: new Content(utf8(`${value}`), null), type: 'text/plain;charset=UTF-8' };
+}
+
+function isUsed(content) {
+  if (content === null) return false;
+  return content.used || (content.stream !== null && load('streams_readable').stateOf(content.stream).disturbed);
+}
+
+// All bytes, once.
+async function readAll(content) {
+  if (content === null) return new Uint8Array(0);
+  if (isUsed(content)) throw new TypeError(USED);
+  if (content.stream === null) {
+    content.used = true;
+    return content.bytes;
+  }
+  const streams = load('streams_readable');
+  const state = streams.stateOf(content.stream);
+  if (state.reader !== null) throw new TypeError(streams.LOCKED);
+  const reader = streams.acquire(state, 'default');
+  const chunks = [];
+  let total = 0;
+  for (;;) {
+    const { value, done } = await streams.readPromise(reader);
+    if (done) break;
+    const chunk = isView(value)
+      ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+      : load('streams_byte').bufferView(value);
+    if (chunk === null) {
+      const error = new TypeError('This ReadableStream did not return bytes.');
+      load('streams_support').handled(streams.cancel(state, error));
+      throw error;
+    }
+    chunks.push(chunk);
+    total += chunk.byteLength;
+  }
+  if (chunks.length === 1 && chunks[0].byteLength === chunks[0].buffer.byteLength) return chunks[0];
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+// A second body with the same content.
+function clone(content) {
+  if (content === null) return null;
+  if (content.used) throw new TypeError('This ReadableStream is currently locked to a reader,');
+  if (content.stream === null) return new Content(content.bytes, null);
+  const [mine, other] = content.stream.tee();
+  content.stream = mine;
+  return new Content(null, other);
+}
+
+// What `from` held, which is then used.
+function take(content) {
+  if (content === null) return null;
+  const taken = new Content(content.bytes, content.stream);
+  if (content.stream !== null) {
+    // The stream itself moves; the old owner keeps one that has been used.
+    content.stream = null;
+    content.bytes = new Uint8Array(0);
+  }
+  content.used = true;
+  return taken;
+}
+
+class Body {
+  #content;
+  constructor(key, content) {
+    if (key !== token) illegalConstructor();
+    this.#content = content;
+  }
+  get body() {
+    if (!(#content in this)) illegalInvocation();
+    const content = this.#content;
+    if (content === null) return null;
+    if (content.stream === null) {
+      content.stream = streamOf(content.used ? new Uint8Array(0) : content.bytes);
+      if (content.used) content.stream.cancel();
+    }
+    return content.stream;
+  }
+  get bodyUsed() {
+    if (!(#content in this)) illegalInvocation();
+    return isUsed(this.#content);
+  }
+  async arrayBuffer() {
+    if (!(#content in this)) illegalInvocation();
+    return exactBuffer(await readAll(this.#content));
+  }
+  async bytes() {
+    if (!(#content in this)) illegalInvocation();
+    return new Uint8Array(exactBuffer(await readAll(this.#content)));
+  }
+  async text() {
+    if (!(#content in this)) illegalInvocation();
+    return decodeUtf8(await readAll(this.#content));
+  }
+  async json() {
+    if (!(#content in this)) illegalInvocation();
+    return primordials.jsonParse(decodeUtf8(await readAll(this.#content)));
+  }
+  async formData() {
+    if (!(#content in this)) illegalInvocation();
+    if (isUsed(this.#content)) throw new TypeError(USED);
+    const type = this.headers.get('content-type');
+    return load('form_data').parse(await readAll(this.#content), type);
+  }
+  async blob() {
+    if (!(#content in this)) illegalInvocation();
+    const type = this.headers.get('content-type') ?? '';
+    return load('blob').newBlob(await readAll(this.#content), type);
+  }
+  static contentOf(body) {
+    return body.#content;
+  }
+  static setContent(body, content) {
+    body.#content = content;
+  }
+}
+const { contentOf, setContent } = Body;
+delete Body.contentOf;
+delete Body.setContent;
+expose(Body, 'Body');
+
+// A buffer of its own with exactly these bytes. Shared content (a blob's, a clone's) is never handed out itself.
+function exactBuffer(bytes) {
+  return bytes.slice().buffer;
+}
+
+return { Body, token, Content, contentOf, setContent, extract, isUsed, readAll, clone, take, streamOf, USED };
