@@ -28,6 +28,7 @@
 //! | `wire` | requests and answers as JSON |
 //! | `pass` | the life of one pass; its seam to the loader is [`platform_edge`] |
 //! | [`service`] | the executor over Cap'n Proto |
+//! | [`tools`] | a host made of a JavaScript module |
 //! | `platform` | that seam filled with our own loader |
 //!
 //! This crate is a client of the Worker Loader and knows nothing of V8.
@@ -42,6 +43,7 @@ pub mod request;
 pub mod result;
 pub mod service;
 mod text;
+pub mod tools;
 mod wire;
 
 pub use error::{

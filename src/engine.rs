@@ -1,0 +1,35 @@
+//! Where programs run: the one place that decides what an executor is made of.
+
+use loaderd_harness::CodeExecutor;
+use loaderd_loader::in_process::InProcess;
+use loaderd_loader::pool::PoolConfig;
+use loaderd_loader::{HostLimits, LoaderError, LoaderHost, LoaderOptions, WorkerLoader};
+use loaderd_runtime::limits::ResourceLimits;
+
+/// The loaders of this process.
+pub(crate) struct Engine {
+    host: LoaderHost,
+}
+
+impl Engine {
+    /// Starts it; needs a tokio runtime, and V8 set up.
+    ///
+    /// # Errors
+    /// The system refused a thread.
+    pub(crate) fn start() -> Result<Self, LoaderError> {
+        let placement = InProcess::new(PoolConfig::default())?;
+        // A request says what its program may use, and a wall clock bounds every pass.
+        let limits = HostLimits { invocation: ResourceLimits::default(), ..HostLimits::default() };
+        Ok(Self { host: LoaderHost::new(placement, limits, tokio::runtime::Handle::current()) })
+    }
+
+    /// An executor for programs that nobody trusts.
+    pub(crate) fn executor(&self) -> CodeExecutor {
+        CodeExecutor::new(self.host.loader(LoaderOptions::default()))
+    }
+
+    /// A loader for the user's own code.
+    pub(crate) fn trusted_loader(&self) -> WorkerLoader {
+        self.host.loader(LoaderOptions::default())
+    }
+}

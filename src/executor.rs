@@ -1,0 +1,120 @@
+//! `loaderd executor`: the code executor as a Cap'n Proto service.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::engine::Engine;
+use crate::exec::exit;
+use crate::terminal;
+
+/// The environment variable that says how much is logged, in the syntax of `tracing`.
+const LOG_VARIABLE: &str = "LOADERD_LOG";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The service speaks the protocol of schema/executor.capnp. It stops on SIGTERM and on Ctrl-C.
+LOADERD_LOG says how much it logs: error, warn, info, debug or trace.")]
+pub(crate) struct ExecutorArgs {
+    /// Where to listen: unix:PATH or HOST:PORT (a port of 0 takes a free one, and the log says which).
+    #[arg(long, value_name = "ADDRESS")]
+    listen: ListenAddress,
+
+    #[command(flatten)]
+    bounds: BoundArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Bounds")]
+struct BoundArgs {
+    /// Connections open at once.
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().connections_max)]
+    max_connections: usize,
+
+    /// Passes in flight on one connection.
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().passes_in_flight_max)]
+    max_passes: u32,
+
+    /// Calls of any kind in flight on one connection.
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().calls_in_flight_max)]
+    max_calls: u32,
+
+    /// Capabilities that one message may carry.
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().capabilities_per_message_max)]
+    max_message_capabilities: u32,
+
+    /// Bytes of one message.
+    #[arg(long, value_name = "BYTES", default_value_t = defaults().message_bytes_max)]
+    max_message_bytes: usize,
+
+    /// Milliseconds that passes in flight may go on when the service is told to stop.
+    #[arg(long, value_name = "MS", default_value_t = 5_000)]
+    max_drain_ms: u64,
+}
+
+fn defaults() -> ServiceBounds {
+    ServiceBounds::default()
+}
+
+impl BoundArgs {
+    fn bounds(&self) -> ServiceBounds {
+        ServiceBounds {
+            connections_max: self.max_connections,
+            passes_in_flight_max: self.max_passes,
+            calls_in_flight_max: self.max_calls,
+            capabilities_per_message_max: self.max_message_capabilities,
+            message_bytes_max: self.max_message_bytes,
+            drain_time_max: Duration::from_millis(self.max_drain_ms),
+        }
+    }
+}
+
+pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
+    start_logging();
+    match serve(&arguments).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            terminal::error(&error);
+            ExitCode::from(exit::PLATFORM)
+        }
+    }
+}
+
+async fn serve(arguments: &ExecutorArgs) -> Result<(), String> {
+    let stop = told_to_stop().map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let engine = Engine::start().map_err(|error| error.to_string())?;
+    let listener = Listener::bind(&arguments.listen)
+        .await
+        .map_err(|error| format!("cannot listen on {}: {error}", arguments.listen))?;
+    tracing::info!("listening on {}", listener.address());
+    service::serve(engine.executor(), arguments.bounds.bounds(), listener, stop)
+        .await
+        .map_err(|error| format!("cannot serve: {error}"))?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Resolves when the service is told to stop. Signals are caught from now on, not from when this is polled.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+    })
+}
+
+/// Logs go to standard error.
+fn start_logging() {
+    let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new("info"));
+    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    if let Err(error) = started {
+        terminal::error(&format!("logging does not work: {error}"));
+    }
+}

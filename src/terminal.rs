@@ -1,0 +1,52 @@
+//! What people read: colours where a terminal shows them, plain text everywhere else.
+
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::sync::LazyLock;
+
+/// How a piece of text on standard error looks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Style {
+    /// What went wrong.
+    Error,
+    /// What to do about it.
+    Help,
+    /// What is there, but not the point.
+    Dim,
+}
+
+impl Style {
+    fn codes(self) -> &'static str {
+        match self {
+            Self::Error => "\x1b[1;31m",
+            Self::Help => "\x1b[1;36m",
+            Self::Dim => "\x1b[2m",
+        }
+    }
+}
+
+/// Text in a style, where standard error is a terminal that wants it (see <https://no-color.org>).
+pub(crate) fn styled(style: Style, text: impl Display) -> String {
+    static COLOURED: LazyLock<bool> = LazyLock::new(|| {
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let plain = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+        std::io::stderr().is_terminal() && !unwanted && !plain
+    });
+    if *COLOURED { format!("{}{text}\x1b[0m", style.codes()) } else { text.to_string() }
+}
+
+/// Writes one line, or several, to standard error. Nobody reading it is no reason to fail.
+pub(crate) fn say(text: &str) {
+    let mut error = std::io::stderr().lock();
+    let _ = writeln!(error, "{text}");
+}
+
+/// Says what went wrong.
+pub(crate) fn error(text: &str) {
+    say(&format!("{} {text}", styled(Style::Error, "error:")));
+}
+
+/// Says what can be done about it.
+pub(crate) fn help(text: &str) {
+    say(&format!("{} {text}", styled(Style::Help, "help:")));
+}
