@@ -17,11 +17,14 @@ pub(crate) struct Scripted {
     isolates: Mutex<Vec<Arc<Fake>>>,
 }
 
+type OnStarted = Box<dyn FnOnce(Result<LoadReport, LoaderError>) + Send>;
+type OnEnd = Box<dyn FnOnce(Cause) + Send>;
+
 /// One isolate that is not there.
 pub(crate) struct Fake {
     pub(crate) code: Arc<LoadCode>,
-    started: Mutex<Option<Box<dyn FnOnce(Result<LoadReport, LoaderError>) + Send>>>,
-    ended: Mutex<Option<Box<dyn FnOnce(Cause) + Send>>>,
+    started: Mutex<Option<OnStarted>>,
+    ended: Mutex<Option<OnEnd>>,
     cause: Mutex<Option<Cause>>,
     calls: Mutex<Vec<FakeCall>>,
 }
