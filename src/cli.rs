@@ -1,7 +1,10 @@
 //! What can be typed.
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
+use crate::compile::CompileArgs;
 use crate::completions::CompletionsArgs;
 use crate::exec::args::ExecArgs;
 use crate::executor::ExecutorArgs;
@@ -20,8 +23,25 @@ pub(crate) enum Command {
     Exec(Box<ExecArgs>),
     /// Serve programs of others over Cap'n Proto, on a Unix or TCP socket.
     Executor(ExecutorArgs),
+    /// Turn a workerd config and all the files it embeds into one file, on standard output.
+    ///
+    /// The result can be given to `loaderd serve --binary` on a machine that has none of the other files.
+    Compile(CompileArgs),
     /// Print a completion script for your shell.
     Completions(CompletionsArgs),
+}
+
+/// Subcommands that take workerd's arguments and end with its exit codes.
+const WORKERD_COMMANDS: [&str; 3] = ["serve", "test", "compile"];
+
+/// Prints help, or what is wrong with the arguments.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let printed = error.print();
+    if !error.use_stderr() && printed.is_ok() {
+        return ExitCode::SUCCESS;
+    }
+    let command = std::env::args().nth(1).unwrap_or_default();
+    ExitCode::from(if WORKERD_COMMANDS.contains(&command.as_str()) { 1 } else { 2 })
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! The command line of loaderd: one file a subcommand.
 
 mod cli;
+mod compile;
 mod completions;
+mod config;
 mod engine;
 mod exec;
 mod executor;
@@ -14,9 +16,14 @@ use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    if let Command::Completions(arguments) = cli.command {
-        return completions::run(&arguments);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return cli::usage(&error),
+    };
+    match &cli.command {
+        Command::Completions(arguments) => return completions::run(arguments),
+        Command::Compile(arguments) => return compile::run(arguments),
+        Command::Exec(_) | Command::Executor(_) => {}
     }
     // V8 first: its set-up must be done before any other thread exists, and tokio starts threads.
     loaderd_runtime::setup::initialize();
@@ -32,7 +39,7 @@ fn main() -> ExitCode {
             Command::Exec(arguments) => exec::run(*arguments).await,
             Command::Executor(arguments) => executor::run(arguments).await,
             // Answered above, without V8.
-            Command::Completions(_) => ExitCode::SUCCESS,
+            Command::Completions(_) | Command::Compile(_) => ExitCode::SUCCESS,
         }
     });
     // An isolate that is being torn down must not keep a finished command waiting.

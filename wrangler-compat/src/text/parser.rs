@@ -314,7 +314,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        if let Some(stray) = tuple.unnamed.iter().nth(usize::from(tuple.assignments.is_empty())) {
+        if let Some(stray) = tuple.unnamed.get(usize::from(tuple.assignments.is_empty())) {
             return self.error(stray.offset, "Missing field name.");
         }
         Ok(tuple)

@@ -1,0 +1,81 @@
+//! What `serve`, `test` and `compile` share: which config file is meant, and how it is read.
+
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use loaderd_wrangler_compat::{Diagnostic, Disk, Document, ENCODED_BYTES_MAX, Encoded};
+
+/// The config file and how to read it, in workerd's arguments.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ConfigArgs {
+    /// A folder in which imports of the config file that begin with `/` are looked for; may be repeated
+    #[arg(short = 'I', long, value_name = "DIR")]
+    import_path: Vec<PathBuf>,
+
+    /// The config file is an encoded Cap'n Proto message, not text
+    #[arg(short, long)]
+    binary: bool,
+
+    /// The config file; `-` is standard input, for which --binary is needed
+    config_file: PathBuf,
+}
+
+impl ConfigArgs {
+    /// Reads the config: its only constant of type `Config`, or the one named.
+    pub(crate) fn read(&self, constant: Option<&str>) -> Result<Encoded, Vec<Diagnostic>> {
+        if let Some(folder) = self.import_path.iter().find(|folder| !folder.is_dir()) {
+            return Err(vec![problem(format!("{}: No such directory.", folder.display()))]);
+        }
+        if self.binary {
+            return self.read_encoded().map_err(|error| vec![error]);
+        }
+        let file = &self.config_file;
+        if file == Path::new("-") {
+            return Err(vec![problem("-: Reading config from stdin is only allowed with --binary.")]);
+        }
+        self.require_file().map_err(|error| vec![error])?;
+        let mut document = Document::open(&Disk, file, &self.import_path).map_err(|error| vec![error])?;
+        document.evaluate(constant)
+    }
+
+    fn read_encoded(&self) -> Result<Encoded, Diagnostic> {
+        let mut bytes = Vec::new();
+        if self.config_file == Path::new("-") {
+            let limit = ENCODED_BYTES_MAX as u64 + 1;
+            let read = std::io::stdin().lock().take(limit).read_to_end(&mut bytes);
+            read.map_err(|error| problem(format!("-: {error}")))?;
+        } else {
+            self.require_file()?;
+            let read = std::fs::read(&self.config_file);
+            bytes = read.map_err(|error| problem(format!("{}: {error}", self.config_file.display())))?;
+        }
+        Encoded::from_bytes(&bytes)
+    }
+
+    fn require_file(&self) -> Result<(), Diagnostic> {
+        let file = &self.config_file;
+        match std::fs::metadata(file) {
+            Ok(found) if found.is_file() => Ok(()),
+            Ok(_) => Err(problem(format!("{}: Config path is not a file.", file.display()))),
+            Err(_) => Err(problem(format!("{}: No such file.", file.display()))),
+        }
+    }
+}
+
+fn problem(message: impl Into<String>) -> Diagnostic {
+    Diagnostic { place: None, field: loaderd_loader::config::FieldPath::root(), message: message.into() }
+}
+
+/// Prints problems one a line. workerd ends with 1 whatever is wrong with a config.
+pub(crate) fn refuse(problems: &[Diagnostic]) -> ExitCode {
+    for problem in problems {
+        eprintln!("{problem}");
+    }
+    ExitCode::FAILURE
+}
+
+/// Whether standard output is a person's screen.
+pub(crate) fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
