@@ -102,14 +102,16 @@ function mark(strategy) {
   return highWaterMark === undefined ? 1 : +highWaterMark;
 }
 
+const joined = Symbol('joined');
+
 class IdentityTransformStream extends PlatformTransformStream {
-  constructor(queuing) {
-    super(join(undefined, mark(queuing)));
+  constructor(queuing, inner) {
+    super(queuing === joined ? inner : join(undefined, mark(queuing)));
   }
 }
 expose(IdentityTransformStream, 'IdentityTransformStream');
 
-class FixedLengthStream extends PlatformTransformStream {
+class FixedLengthStream extends IdentityTransformStream {
   constructor(expectedLength, queuing) {
     if (arguments.length < 1) badConstructorArgument('FixedLengthStream', 1, 'bigint');
     const length = typeof expectedLength === 'bigint' ? Number(expectedLength) : Math.trunc(+expectedLength);
@@ -120,7 +122,7 @@ class FixedLengthStream extends PlatformTransformStream {
     if (length > Number.MAX_SAFE_INTEGER) {
       throw new TypeError('FixedLengthStream requires an integer expected length less than 2^53.');
     }
-    super(join(length, mark(queuing)));
+    super(joined, join(length, mark(queuing)));
   }
 }
 expose(FixedLengthStream, 'FixedLengthStream');

@@ -9,6 +9,7 @@
 
 mod args;
 mod base64;
+mod compression;
 mod console;
 mod crypto;
 mod encoding;

@@ -1,6 +1,6 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
-use super::{base64, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url};
+use super::{base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url};
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
 pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
@@ -143,6 +143,13 @@ pub(super) static ROOMS: &[Room] = &[
         on_scope: &["IdentityTransformStream", "FixedLengthStream"],
         on_global: &[],
         native: None,
+    },
+    Room {
+        name: "streams_encoding",
+        source: include_str!("../../js/streams_encoding.js"),
+        on_scope: &["TextEncoderStream", "TextDecoderStream", "CompressionStream", "DecompressionStream"],
+        on_global: &[],
+        native: Some(compression::install),
     },
     Room {
         name: "headers",
