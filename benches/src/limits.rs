@@ -1,0 +1,118 @@
+//! How exactly CPU limits hold, and what programs that spin cost their neighbours. workerd has no CPU limit to compare.
+
+use std::io;
+use std::time::Duration;
+
+use futures::future::join_all;
+use loaderd_loader::{GlobalOutbound, WorkerCode, WorkerLoader};
+use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::modules::ModuleContent;
+use loaderd_runtime::rpc::plain::Plain;
+
+use crate::loaderd::Loaderd;
+use crate::stats::{Samples, show};
+use crate::table::Table;
+
+const LIMITS_MS: [u32; 4] = [5, 10, 50, 500];
+const SPINNERS: [usize; 4] = [1, 2, 8, 32];
+/// CPU time that all spinning programs of one cell use together, at least; bounds how long the table takes.
+const CELL_CPU: Duration = Duration::from_millis(1500);
+/// Samples of a cell, where its CPU time allows.
+const CELL_SAMPLES_MAX: usize = 200;
+
+const SPIN: &str = "import { WorkerEntrypoint } from 'cloudflare:workers';
+export default class extends WorkerEntrypoint { run() { for (;;); } }";
+
+/// Runs one program that spins until its limit ends it. Returns the CPU time that it used beyond the limit.
+async fn spin(loader: &WorkerLoader, limit_ms: u32) -> io::Result<Duration> {
+    let mut code = WorkerCode::new("2025-05-01", "spin.js").module("spin.js", ModuleContent::EsModule(SPIN.into()));
+    code.global_outbound = GlobalOutbound::None;
+    let stub = loader.load(code).map_err(io::Error::other)?;
+    let limits = ResourceLimits { cpu_ms: Some(limit_ms), sub_requests: None };
+    let entrypoint = stub.entrypoint(None, None, limits);
+    stub.ready().await.map_err(io::Error::other)?;
+    let arguments = Plain::arguments(Vec::new()).map_err(io::Error::other)?;
+    let answer = entrypoint.call_method("run", arguments).await;
+    stub.end(Cause::Shutdown);
+    match answer.result {
+        Err(error) if error.cause == Some(Cause::ExceededCpu) => {
+            Ok(answer.usage.cpu.saturating_sub(Duration::from_millis(limit_ms.into())))
+        }
+        Err(error) => Err(io::Error::other(format!("a spinning program ended with {}", error.message))),
+        Ok(_) => Err(io::Error::other("a spinning program returned")),
+    }
+}
+
+/// Prints the overshoot of each limit under each number of programs that spin at the same time.
+pub(crate) async fn print_overshoot(loader: &WorkerLoader) -> io::Result<()> {
+    println!("CPU time used beyond the limit, p50 / p99, on {} cores", cores());
+    let heading = SPINNERS.iter().map(|count| format!("{count} spinning"));
+    let mut table = Table::new(std::iter::once("limit".to_owned()).chain(heading));
+    for limit_ms in LIMITS_MS {
+        let mut row = vec![format!("{limit_ms} ms")];
+        for spinners in SPINNERS {
+            row.push(overshoot(loader, limit_ms, spinners).await?);
+        }
+        table.row(row);
+    }
+    table.print();
+    Ok(())
+}
+
+async fn overshoot(loader: &WorkerLoader, limit_ms: u32, spinners: usize) -> io::Result<String> {
+    let wanted = (CELL_CPU.as_millis() as usize).div_ceil(limit_ms as usize).min(CELL_SAMPLES_MAX);
+    let mut beyond = Vec::new();
+    while beyond.len() < wanted {
+        let round = join_all((0..spinners).map(|_| spin(loader, limit_ms))).await;
+        beyond.extend(round.into_iter().collect::<io::Result<Vec<_>>>()?);
+    }
+    let samples = Samples::new(beyond).ok_or_else(|| io::Error::other("no samples"))?;
+    Ok(format!("{} / {} (n={})", show(samples.p50()), show(samples.p99()), samples.len()))
+}
+
+/// Prints how long a trivial pass takes while others spin, each to a limit of 200 ms, again and again.
+pub(crate) async fn print_neighbours(
+    modes: &[(&str, &Loaderd, &WorkerLoader)],
+    workerd: Option<Vec<Duration>>,
+    passes: usize,
+) -> io::Result<()> {
+    println!("A fresh trivial pass while other programs spin for 200 ms of CPU each, again and again, p50 / p99");
+    let heading = std::iter::once("none spins".to_owned());
+    let heading = heading.chain(SPINNERS.iter().map(|count| format!("{count} spinning")));
+    let mut table = Table::new(std::iter::once(String::new()).chain(heading));
+    for (name, loaderd, loader) in modes {
+        let mut row = vec![(*name).to_owned(), cell(loaderd.neighbour(passes).await?)];
+        for spinners in SPINNERS {
+            row.push(cell(beside(loaderd, loader, spinners, passes).await?));
+        }
+        table.row(row);
+    }
+    if let Some(durations) = workerd {
+        table.row(["workerd".to_owned(), "–".to_owned(), cell(durations)]);
+    }
+    table.print();
+    Ok(())
+}
+
+async fn beside(loaderd: &Loaderd, loader: &WorkerLoader, spinners: usize, passes: usize) -> io::Result<Vec<Duration>> {
+    let spinning = join_all((0..spinners).map(|_| async {
+        loop {
+            if let Err(error) = spin(loader, 200).await {
+                return error;
+            }
+        }
+    }));
+    tokio::select! {
+        durations = loaderd.neighbour(passes) => durations,
+        errors = spinning => Err(errors.into_iter().next().unwrap_or_else(|| io::Error::other("nobody spins"))),
+    }
+}
+
+fn cell(durations: Vec<Duration>) -> String {
+    Samples::new(durations)
+        .map_or_else(|| "–".to_owned(), |samples| format!("{} / {}", show(samples.p50()), show(samples.p99())))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

@@ -1,0 +1,143 @@
+//! loaderd through its library: the executor with everything a pass costs (checks, harness, host, envelope).
+
+use std::io;
+use std::process;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::{join, join_all};
+use loaderd_harness::{
+    CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, CodeExecutor, CodeHostCall, CodeHostCallOutcome,
+    HostCallFuture, HostEnd, NetworkPolicy, PassHost,
+};
+use loaderd_loader::WorkerLoader;
+use tokio::sync::Semaphore;
+
+use crate::figures::Contender;
+use crate::memory::resident_bytes;
+use crate::stats::Samples;
+use crate::{Effort, ISOLATES_HELD, PAUSE, Pace};
+
+const TRIVIAL: &str = "async () => 1";
+const ONE_CALL: &str = "async () => await host.call(1)";
+const THOUSAND_CALLS: &str =
+    "async () => { let sum = 0; for (let i = 0; i < 1000; i += 1) sum += await host.call(i); return sum; }";
+const HELD: &str = "async () => await host.call('stay')";
+
+/// Answers each call with its argument, except `"stay"`, which it answers when told to.
+pub(crate) struct Host {
+    leave: Semaphore,
+}
+
+impl PassHost for Host {
+    fn call(&self, call: CodeHostCall) -> HostCallFuture<'_> {
+        Box::pin(async move {
+            if call.argument.as_str() == "\"stay\"" {
+                self.leave.acquire().await.map_err(|_| HostEnd::Interrupted)?.forget();
+            }
+            Ok(CodeHostCallOutcome::Success(call.argument))
+        })
+    }
+}
+
+pub(crate) struct Loaderd {
+    executor: CodeExecutor,
+    host: Arc<Host>,
+}
+
+impl Loaderd {
+    pub(crate) fn new(loader: WorkerLoader) -> Self {
+        Self { executor: CodeExecutor::new(loader), host: Arc::new(Host { leave: Semaphore::new(0) }) }
+    }
+
+    /// # Errors
+    /// A pass did not answer as it must.
+    pub(crate) async fn measure(&self, name: &str, effort: Effort) -> io::Result<Contender> {
+        let bytes_per_isolate = self.bytes_per_isolate().await?;
+        Ok(Contender {
+            name: name.to_owned(),
+            fresh_trivial: Samples::new(self.durations(effort.passes, Pace::Paused, TRIVIAL, "1").await?),
+            back_to_back: Samples::new(self.durations(effort.passes, Pace::BackToBack, TRIVIAL, "1").await?),
+            fresh_one_call: Samples::new(self.durations(effort.passes, Pace::Paused, ONE_CALL, "1").await?),
+            thousand_calls: Samples::new(
+                self.durations(effort.long_passes, Pace::Paused, THOUSAND_CALLS, "499500").await?,
+            ),
+            passes_per_second: Some(self.passes_per_second(effort.rate_time).await?),
+            bytes_per_isolate: Some(bytes_per_isolate),
+        })
+    }
+
+    /// One pass; its value must be the expected JSON text.
+    pub(crate) async fn pass(&self, source: &str, expected: &str) -> io::Result<()> {
+        let result = self.executor.execute(request(source)?, self.host.clone()).await.map_err(io::Error::other)?;
+        if result.value.as_str() == expected {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("a pass answered {}", result.value.as_str())))
+    }
+
+    pub(crate) async fn durations(
+        &self,
+        count: usize,
+        pace: Pace,
+        source: &str,
+        expected: &str,
+    ) -> io::Result<Vec<Duration>> {
+        for _ in 0..count.min(10) {
+            self.pass(source, expected).await?;
+        }
+        let mut durations = Vec::with_capacity(count);
+        for _ in 0..count {
+            if let Pace::Paused = pace {
+                tokio::time::sleep(PAUSE).await;
+            }
+            let started = Instant::now();
+            self.pass(source, expected).await?;
+            durations.push(started.elapsed());
+        }
+        Ok(durations)
+    }
+
+    /// How long a trivial pass takes beside whatever else runs.
+    pub(crate) async fn neighbour(&self, count: usize) -> io::Result<Vec<Duration>> {
+        self.durations(count, Pace::Paused, TRIVIAL, "1").await
+    }
+
+    async fn passes_per_second(&self, time: Duration) -> io::Result<f64> {
+        let started = Instant::now();
+        let client = async || {
+            let mut passes = 0_u32;
+            while started.elapsed() < time {
+                self.pass(TRIVIAL, "1").await?;
+                passes += 1;
+            }
+            io::Result::Ok(passes)
+        };
+        let (one, other) = join(client(), client()).await;
+        Ok(f64::from(one? + other?) / started.elapsed().as_secs_f64())
+    }
+
+    /// Each isolate is held by a pass that waits for its host.
+    async fn bytes_per_isolate(&self) -> io::Result<f64> {
+        self.pass(TRIVIAL, "1").await?;
+        // The pool is full again at both moments, so it counts at neither.
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let before = resident_bytes(process::id());
+        let measured = async {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            let after = resident_bytes(process::id());
+            self.host.leave.add_permits(ISOLATES_HELD as usize);
+            after
+        };
+        let held = join_all((0..ISOLATES_HELD).map(|_| self.pass(HELD, "\"stay\"")));
+        let (after, passes) = join(measured, held).await;
+        passes.into_iter().collect::<io::Result<Vec<()>>>()?;
+        Ok((after as f64 - before as f64) / f64::from(ISOLATES_HELD))
+    }
+}
+
+fn request(source: &str) -> io::Result<CodeExecutionRequest> {
+    let limits = CodeExecutionLimits { max_host_calls: 1000, ..CodeExecutionLimits::default() };
+    let host = CodeExecutionNamespace::new("host", ["call"]).map_err(io::Error::other)?;
+    CodeExecutionRequest::new(source, vec![host], NetworkPolicy::Disabled, limits).map_err(io::Error::other)
+}
