@@ -1,6 +1,6 @@
 # Each target installs what it lacks, then does its job; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup v8 build test
+.PHONY: help setup v8 build run test clients bench
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -11,8 +11,17 @@ setup: ## install what a build needs; instant when all is there
 v8: ## fetch or build V8's static library and keep it where cargo finds it
 	@tools/v8.sh && echo "V8's library is in place"
 
+run: ## build loaderd and run an example program with tools; PROGRAM="file.js --tools …" runs another
+	@tools/run.sh $(PROGRAM)
+
 build: setup ## build the debug binary, target/debug/loaderd
 	cargo build --locked
 
 test: ## format check, lints, all tests: what CI runs
 	@tools/test.sh
+
+clients: ## run the Rust and the Python client against an executor
+	@tools/clients.sh
+
+bench: ## measure loaderd beside workerd and the sandboxes of Node; QUICK=1 for a short look
+	@tools/bench.sh $(if $(QUICK),--quick)

@@ -33,6 +33,7 @@ tests() {
 
 run "Format" cargo fmt --all --check
 run "Lints" cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+run "Clients" tools/clients.sh
 run "Tests" tests
 
 section "Result"
