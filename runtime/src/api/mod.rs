@@ -19,6 +19,7 @@ mod inspect;
 mod registry;
 mod resources;
 mod rooms;
+mod rpc;
 mod structured_clone;
 mod timers;
 mod url;
@@ -30,6 +31,7 @@ use crate::channel::ConsoleSink;
 
 pub use self::registry::{InstallError, install};
 pub use self::structured_clone::is_dom_exception;
+pub(crate) use self::timers::GLOBAL_SCOPE_REFUSAL;
 
 /// What the rooms need from the isolate they run in. The turn loop implements it and keeps it as an
 /// `Rc<dyn Host>` in an isolate slot (`isolate.set_slot::<Rc<dyn Host>>(…)`) before [`install`].

@@ -1,5 +1,6 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
+use super::rpc;
 use super::{base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url};
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -25,6 +26,8 @@ const fn library(name: &'static str, source: &'static str, native: Option<Native
 /// Every room. Order does not matter; names are unique.
 pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
+    library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
+    library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
     Room {
         name: "dom_exception",

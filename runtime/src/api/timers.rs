@@ -4,7 +4,7 @@ use super::args::{set_function, throw_error};
 use super::{TimerId, host};
 
 /// What the platform says when a program does in global scope what only a handler may.
-pub(super) const GLOBAL_SCOPE_REFUSAL: &str = "Disallowed operation called within global scope. Asynchronous I/O \
+pub(crate) const GLOBAL_SCOPE_REFUSAL: &str = "Disallowed operation called within global scope. Asynchronous I/O \
      (ex: fetch() or connect()), setting a timeout, and generating random values are not allowed within global scope. \
      To fix this error, perform this operation within a handler. \
      https://developers.cloudflare.com/workers/runtime-apis/handlers/";

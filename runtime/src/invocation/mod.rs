@@ -47,6 +47,8 @@ pub(crate) struct InvocationState {
     pending_io: Cell<usize>,
     /// Objects of its session that somebody outside holds.
     exports: Cell<usize>,
+    /// Objects given to others as arguments, who may still call them.
+    callbacks: Cell<usize>,
     wait_until: Cell<usize>,
     replies: RefCell<HashMap<u64, Reply>>,
     next_reply: Cell<u64>,
@@ -64,6 +66,7 @@ impl InvocationState {
             sub_requests: Cell::new(0),
             pending_io: Cell::new(0),
             exports: Cell::new(0),
+            callbacks: Cell::new(0),
             wait_until: Cell::new(0),
             replies: RefCell::default(),
             next_reply: Cell::new(1),
@@ -127,7 +130,7 @@ impl InvocationState {
 
     /// Whether nothing outside can wake it any more.
     fn unreachable(&self) -> bool {
-        self.pending_io.get() == 0 && self.exports.get() == 0
+        self.pending_io.get() == 0 && self.exports.get() == 0 && self.callbacks.get() == 0
     }
 
     /// Whether it is unanswered and nothing can change that.
@@ -136,9 +139,9 @@ impl InvocationState {
     }
 
     /// Whether it is over: answered, nobody outside holds an object of its session, and no `waitUntil` task can
-    /// still make progress. Pending calls and timers do not keep it.
+    /// still make progress. Pending calls, timers and callbacks do not keep it.
     pub(crate) fn over(&self) -> bool {
-        self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.pending_io.get() == 0)
+        self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable())
     }
 
     /// Answers whatever is unanswered and reports. Further calls do nothing.
@@ -168,6 +171,8 @@ pub(crate) enum HoldKind {
     Io,
     /// An object of the session, held by somebody outside.
     Export,
+    /// An object given away as an argument.
+    Callback,
     /// A `waitUntil` task.
     WaitUntil,
 }
@@ -189,6 +194,7 @@ impl Hold {
         match self.kind {
             HoldKind::Io => &self.invocation.pending_io,
             HoldKind::Export => &self.invocation.exports,
+            HoldKind::Callback => &self.invocation.callbacks,
             HoldKind::WaitUntil => &self.invocation.wait_until,
         }
     }

@@ -9,6 +9,7 @@ use super::thread;
 use super::{EntrypointSpec, IsolateConfig, LoadCode, LoadError, LoadReport, SpawnError};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
+use crate::rpc::exports::ObjectRef;
 use crate::rpc::{Call, Capability, Reply};
 
 /// A handle to an isolate: cheap to clone, usable from any thread, never blocking.
@@ -118,7 +119,7 @@ impl Entrypoint {
     pub fn invoke(&self, call: Call, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
         let shared = self.isolate.shared();
         let id = shared.next_id();
-        shared.request(Box::new(Invoke { id, entrypoint: self.spec.clone(), call, reply, on_end }));
+        shared.request(Box::new(Invoke { id, entrypoint: self.spec.clone(), call, reply, result: None, on_end }));
         Invocation { isolate: self.isolate.clone(), id }
     }
 
@@ -131,8 +132,12 @@ impl Entrypoint {
 
 impl Capability for Entrypoint {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        self.invoke(call, reply, None);
-        None
+        let shared = self.isolate.shared();
+        let id = shared.next_id();
+        let (result, pipeline) = ObjectRef::result_of(&self.isolate, id);
+        let entrypoint = self.spec.clone();
+        shared.request(Box::new(Invoke { id, entrypoint, call, reply, result: Some(result), on_end: None }));
+        Some(pipeline)
     }
 
     fn counts_as_subrequest(&self) -> bool {

@@ -10,6 +10,7 @@ use super::{EntrypointSpec, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
 use crate::limits::watchdog::Expire;
+use crate::rpc::exports::ExportId;
 use crate::rpc::{Call, Reply, RpcError};
 
 /// Work done on the isolate's thread with its context entered.
@@ -39,6 +40,8 @@ pub(crate) struct Invoke {
     pub(crate) entrypoint: Arc<EntrypointSpec>,
     pub(crate) call: Call,
     pub(crate) reply: Reply,
+    /// Stands for the call's result, for pipelining.
+    pub(crate) result: Option<ExportId>,
     pub(crate) on_end: Option<OnEnd>,
 }
 

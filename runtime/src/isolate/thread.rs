@@ -164,12 +164,12 @@ impl Thread {
     }
 
     fn invoke(&mut self, invoke: Invoke) {
-        let Invoke { id, entrypoint, call, reply, on_end } = invoke;
+        let Invoke { id, entrypoint, call, reply, result, on_end } = invoke;
         let code_limits = self.vm.state.worker.borrow().as_ref().map(|worker| worker.limits).unwrap_or_default();
         let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end);
         self.vm.state.add_invocation(invocation.clone());
         let entrypoint: &EntrypointSpec = &entrypoint;
-        self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, entrypoint, call, reply));
+        self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, entrypoint, call, reply, result));
     }
 
     /// A turn of an invocation, and what follows from it: over, hung, or waiting for more.

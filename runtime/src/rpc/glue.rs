@@ -4,31 +4,40 @@
 //! The other direction needs no trait: calls on exported objects and answers to outgoing calls are posted to the
 //! isolate's inbox as tasks of the invocation they belong to.
 
-use super::{Call, Message, Reply, RpcError};
+use super::deserialize::{Stack, deserialize};
+use super::exports::ExportId;
+use super::state::RpcState;
+use super::{Call, Message, Reply, serve};
 use crate::isolate::EntrypointSpec;
+use crate::isolate::state::IsolateState;
 
 /// Starts handling an invocation's first call, in a turn whose current invocation is the new one. The reply is kept
-/// with the invocation, so it is answered however the invocation ends.
+/// with the invocation, so it is answered however the invocation ends. `result` stands for the call's result when
+/// the caller may pipeline on it.
 pub(crate) fn dispatch_entrypoint(
-    _scope: &mut v8::PinScope<'_, '_>,
-    _entrypoint: &EntrypointSpec,
-    _call: Call,
+    scope: &mut v8::PinScope<'_, '_>,
+    entrypoint: &EntrypointSpec,
+    call: Call,
     reply: Reply,
+    result: Option<ExportId>,
 ) {
-    reply.send(Err(RpcError::new("Error", "JS RPC is not installed in this isolate.")));
+    serve::serve_entrypoint(scope, entrypoint, call, reply, result);
 }
 
 /// Turns a message into a value: `env` and `ctx.props`. Outside an invocation its capabilities live as long as the
 /// isolate, inside one as long as that. `None` with an exception pending: the bytes are not a value.
-pub(crate) fn revive<'s>(scope: &mut v8::PinScope<'s, '_>, _message: &Message) -> Option<v8::Local<'s, v8::Value>> {
-    Some(v8::undefined(scope).into())
+pub(crate) fn revive<'s>(scope: &mut v8::PinScope<'s, '_>, message: &Message) -> Option<v8::Local<'s, v8::Value>> {
+    let owner = IsolateState::of(scope).current().map(|invocation| invocation.id);
+    Some(deserialize(scope, message, owner, Stack::None)?.value)
 }
 
 /// Drops what an ended invocation still held: stubs, exported objects, outgoing calls. Call it once per invocation,
 /// after its reply was answered.
-pub(crate) fn invocation_ended(_scope: &mut v8::PinScope<'_, '_>, _invocation: u64) {}
+pub(crate) fn invocation_ended(scope: &mut v8::PinScope<'_, '_>, invocation: u64) {
+    RpcState::of(scope).invocation_ended(invocation);
+}
 
 /// The exports of the built-in module `cloudflare:workers`; `None` with an exception pending.
 pub(crate) fn workers_module<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Object>> {
-    Some(v8::Object::new(scope))
+    v8::Local::try_from(crate::api::export(scope, "workers", "module")?).ok()
 }

@@ -6,9 +6,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) mod deserialize;
+mod errors;
+pub(crate) mod exports;
 pub(crate) mod glue;
 pub(crate) mod host_tag;
+pub(crate) mod outgoing;
 pub mod plain;
+pub(crate) mod serialize;
+pub(crate) mod serve;
+pub(crate) mod state;
 
 use crate::limits::{Cause, Usage};
 

@@ -2,4 +2,5 @@
 
 mod api;
 mod load;
+mod rpc;
 mod support;

@@ -60,6 +60,19 @@ enum Seen {
 
 impl Decoder<'_> {
     fn header(&mut self) -> Result<()> {
+        if self.bytes.first() == Some(&host_tag::PARTS) {
+            // Objects of the API: only the value that refers to one of them cannot be read.
+            self.at = 1;
+            let start = self.at;
+            let count = self.varint32()? as usize;
+            if count > host_tag::PARTS_MAX {
+                return Err(DecodeError::Malformed(start));
+            }
+            for _ in 0..count {
+                let length = self.length()?;
+                self.take(length)?;
+            }
+        }
         if self.byte()? != VERSION {
             return Err(DecodeError::Version(0));
         }
@@ -278,7 +291,7 @@ impl Decoder<'_> {
     }
 
     fn error(&mut self) -> Result<Plain> {
-        let mut error = PlainError { name: "Error".to_owned(), message: None, stack: None, cause: None };
+        let mut error = PlainError { name: "Error".to_owned(), ..PlainError::default() };
         let mut tag = self.byte()?;
         if let Some((_, class)) = ERROR_CLASSES.iter().find(|(class, _)| *class == tag) {
             error.name = (*class).to_owned();
@@ -301,11 +314,24 @@ impl Decoder<'_> {
 
     fn host_object(&mut self) -> Result<Plain> {
         let start = self.at;
-        if self.varint32()? != host_tag::CAPABILITY {
-            return Err(DecodeError::Unsupported(start));
+        match self.varint32()? {
+            host_tag::CAPABILITY => {
+                let index = self.varint32()? as usize;
+                self.caps.get(index).cloned().map(Plain::Cap).ok_or(DecodeError::Malformed(start))
+            }
+            host_tag::ERROR => self.host_error(start),
+            _ => Err(DecodeError::Unsupported(start)),
         }
-        let index = self.varint32()? as usize;
-        self.caps.get(index).cloned().map(Plain::Cap).ok_or(DecodeError::Malformed(start))
+    }
+
+    fn host_error(&mut self, start: usize) -> Result<Plain> {
+        let (name, message, mut properties) = match (self.value()?, self.value()?, self.value()?) {
+            (Plain::String(name), Plain::String(message), Plain::Object(properties)) => (name, message, properties),
+            _ => return Err(DecodeError::Malformed(start)),
+        };
+        let cause = properties.remove("cause");
+        let (name, message) = (name.to_string_lossy(), Some(message));
+        Ok(Plain::Error(Box::new(PlainError { name, message, stack: None, cause, properties })))
     }
 
     fn big_int(&mut self) -> Result<BigInt> {

@@ -161,11 +161,14 @@ impl Encoder {
         }
     }
 
+    /// As V8 itself writes errors; one with a name or properties of its own as `rpc::serialize` does.
     fn error(&mut self, error: &PlainError) -> Result<()> {
-        self.bytes.push(ERROR);
-        if let Some((tag, _)) = ERROR_CLASSES.iter().find(|(_, class)| *class == error.name) {
-            self.bytes.push(*tag);
+        let class = ERROR_CLASSES.iter().find(|(_, class)| *class == error.name);
+        if !error.properties.is_empty() || (class.is_none() && error.name != "Error") {
+            return self.host_error(error);
         }
+        self.bytes.push(ERROR);
+        self.bytes.extend(class.map(|(tag, _)| *tag));
         if let Some(message) = &error.message {
             self.bytes.push(ERROR_MESSAGE);
             self.string(message);
@@ -180,6 +183,16 @@ impl Encoder {
         }
         self.bytes.push(ERROR_END);
         Ok(())
+    }
+
+    fn host_error(&mut self, error: &PlainError) -> Result<()> {
+        self.bytes.push(HOST_OBJECT);
+        self.varint(host_tag::ERROR as usize);
+        self.string(&error.name.as_str().into());
+        self.string(error.message.as_ref().unwrap_or(&JsString::default()));
+        let cause = error.cause.iter().map(|cause| ("cause".into(), cause.clone()));
+        let properties = error.properties.iter().cloned().chain(cause).collect();
+        self.object(&PlainObject::from_entries(properties))
     }
 
     fn varint(&mut self, mut value: usize) {

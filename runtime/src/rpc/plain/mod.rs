@@ -79,13 +79,15 @@ pub enum BytesKind {
 }
 
 /// A JavaScript `Error`.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct PlainError {
-    /// Its class; anything that is not a built-in one is written as `Error`.
+    /// Its class or, when that has no name of its own, its `name`.
     pub name: String,
     pub message: Option<JsString>,
     pub stack: Option<JsString>,
     pub cause: Option<Plain>,
+    /// Its other own properties.
+    pub properties: PlainObject,
 }
 
 /// An object's own properties, in JavaScript's order: array indices ascending, then names as they were added. A name

@@ -212,8 +212,12 @@ impl Capability for Nothing {
 #[test]
 fn everything_that_is_not_json_comes_back_as_it_was() {
     let cap = Cap { kind: CapKind::Function, target: std::sync::Arc::new(Nothing) };
-    let error =
-        PlainError { name: "TypeError".to_owned(), message: Some("no".into()), stack: None, cause: Some(Plain::Null) };
+    let error = PlainError {
+        name: "TypeError".to_owned(),
+        message: Some("no".into()),
+        cause: Some(Plain::Null),
+        ..PlainError::default()
+    };
     let value = Plain::Array(vec![
         Plain::Map(vec![(Plain::from("k"), Plain::Bool(true))]),
         Plain::Set(vec![Plain::Number(-0.0)]),

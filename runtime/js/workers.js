@@ -1,0 +1,231 @@
+// The module cloudflare:workers, and how an invocation reaches its entrypoint.
+'use strict';
+const { Proxy, promiseThen, promiseResolve, apply, getPrototypeOf, setPrototypeOf, defineProperty, ownKeys } = primordials;
+const { reflectGet, reflectHas, reflectSet, getOwnPropertyDescriptor, symbolToStringTag, objectKeys, Error, TypeError } =
+  primordials;
+const { hasOwnProperty } = primordials;
+const rpc = load('rpc');
+const { badField, illegalConstructor } = load('webidl');
+
+// --- Classes to extend --------------------------------------------------------------------------------------------
+
+function baseClass(name) {
+  const base = {
+    [name]: class {
+      constructor(...args) {
+        this.ctx = args[0];
+        this.env = args[1];
+      }
+    },
+  }[name];
+  return base;
+}
+const WorkerEntrypoint = baseClass('WorkerEntrypoint');
+const DurableObject = baseClass('DurableObject');
+const WorkflowEntrypoint = baseClass('WorkflowEntrypoint');
+
+function extendsClass(value, base) {
+  for (let at = value; at !== null && typeof at === 'function'; at = getPrototypeOf(at)) {
+    if (at === base) return true;
+  }
+  return false;
+}
+
+// --- ctx ----------------------------------------------------------------------------------------------------------
+
+function waitUntil(promise) {
+  const task = native.startTask();
+  const done = () => native.endTask(task);
+  apply(promiseThen, promiseResolve(promise), [
+    done,
+    (error) => {
+      native.taskThrew(error);
+      done();
+    },
+  ]);
+}
+
+let making = false;
+
+class ExecutionContext {
+  constructor(props) {
+    if (!making) illegalConstructor();
+    this.props = props;
+    this.exports = loopbacks();
+  }
+  waitUntil(promise) {
+    waitUntil(promise);
+  }
+  passThroughOnException() {}
+}
+defineProperty(ExecutionContext.prototype, symbolToStringTag, {
+  __proto__: null,
+  value: 'ExecutionContext',
+  configurable: true,
+});
+
+function makeContext(props) {
+  making = true;
+  try {
+    return new ExecutionContext(props);
+  } finally {
+    making = false;
+  }
+}
+
+// --- ctx.exports: this Worker's own entrypoints -------------------------------------------------------------------
+
+class LoopbackServiceStub {
+  constructor() {
+    illegalConstructor();
+  }
+}
+rpc.finishClass(LoopbackServiceStub, 'LoopbackServiceStub', false);
+
+// A stub of an entrypoint of this Worker; called, it gives one with properties.
+function makeLoopback(name) {
+  const state = { __proto__: null, kind: rpc.LOOPBACK, id: native.loopback(name, undefined) };
+  const callable = (options) => {
+    const props = options?.props;
+    if (props !== undefined && (typeof props !== 'object' || props === null)) badField('Options', 'props', 'Object');
+    return rpc.makeStub(native.loopback(name, props ?? {}), 1);
+  };
+  delete callable.name;
+  delete callable.length;
+  setPrototypeOf(callable, LoopbackServiceStub.prototype);
+  new rpc.Stamp(callable, state);
+  return callable;
+}
+
+let exported;
+
+function loopbacks() {
+  if (exported !== undefined) return exported;
+  const stubs = {};
+  const main = native.mainExports();
+  const names = main === undefined ? [] : objectKeys(main);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i];
+    const value = main[name];
+    const isEntrypoint =
+      typeof value === 'function' ? extendsClass(value, WorkerEntrypoint) : typeof value === 'object' && value !== null;
+    if (!isEntrypoint) continue;
+    defineProperty(stubs, name, {
+      __proto__: null,
+      value: makeLoopback(name),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  }
+  exported = stubs;
+  return stubs;
+}
+
+// --- env and exports as imported ----------------------------------------------------------------------------------
+
+// The program's replacements for `env` and `exports`, which follow it through its asynchronous calls.
+function frame() {
+  return native.frame();
+}
+
+const currentEnv = () => {
+  const own = frame();
+  return own !== undefined && own.env !== undefined ? own.env : native.env();
+};
+const currentExports = () => {
+  const own = frame();
+  return own !== undefined && own.exports !== undefined ? own.exports : loopbacks();
+};
+
+// An object that is, at each moment, whatever `current` says.
+function following(current) {
+  return new Proxy(
+    {},
+    {
+      __proto__: null,
+      get: (target, key) => reflectGet(current(), key),
+      set: (target, key, value) => reflectSet(current(), key, value),
+      has: (target, key) => reflectHas(current(), key),
+      ownKeys: () => ownKeys(current()),
+      deleteProperty: (target, key) => delete current()[key],
+      getOwnPropertyDescriptor(target, key) {
+        const found = getOwnPropertyDescriptor(current(), key);
+        // The target has none of its own, so nothing may be reported as fixed.
+        if (found !== undefined) found.configurable = true;
+        return found;
+      },
+      defineProperty(target, key, descriptor) {
+        defineProperty(current(), key, descriptor);
+        return true;
+      },
+    },
+  );
+}
+const env = following(currentEnv);
+const exports = following(currentExports);
+
+function within(values, run) {
+  const before = native.frame();
+  native.setFrame({ __proto__: null, env: before?.env, exports: before?.exports, ...values });
+  try {
+    return run();
+  } finally {
+    native.setFrame(before);
+  }
+}
+
+function withEnv(newEnv, fn) {
+  return within({ __proto__: null, env: newEnv }, fn);
+}
+function withExports(newExports, fn) {
+  return within({ __proto__: null, exports: newExports }, fn);
+}
+function withEnvAndExports(newEnv, newExports, fn) {
+  return within({ __proto__: null, env: newEnv, exports: newExports }, fn);
+}
+
+// --- Entrypoints --------------------------------------------------------------------------------------------------
+
+// Called by Rust for the first call of an invocation.
+function entrypoint(name, props, path, args, stubs, reply, result) {
+  rpc.answer(() => callEntrypoint(name, props, path, args), stubs, reply, result);
+}
+
+function callEntrypoint(name, props, path, args) {
+  const main = native.mainExports();
+  const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
+  const context = makeContext(props);
+  const reserved = rpc.RESERVED_OF_ENTRYPOINTS;
+  if (extendsClass(value, WorkerEntrypoint)) {
+    const instance = new value(context, native.env());
+    return rpc.callMember(rpc.lookup(instance, false, path, reserved), path, args);
+  }
+  if (typeof value === 'object' && value !== null) {
+    const handler = { __proto__: null, env: native.env(), context };
+    return rpc.callMember(rpc.lookup(value, true, path, reserved), path, args, handler);
+  }
+  throw new Error(
+    name === 'default' ? 'Worker has no default entrypoint.' : `Worker has no such entrypoint: ${name}`,
+  );
+}
+
+const { RpcStub, RpcPromise, RpcProperty, RpcTarget, ServiceStub } = rpc;
+const module = {
+  __proto__: null,
+  WorkerEntrypoint,
+  DurableObject,
+  WorkflowEntrypoint,
+  RpcStub,
+  RpcPromise,
+  RpcProperty,
+  RpcTarget,
+  ServiceStub,
+  env,
+  exports,
+  waitUntil,
+  withEnv,
+  withExports,
+  withEnvAndExports,
+};
+return { module, entrypoint };

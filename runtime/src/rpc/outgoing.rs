@@ -1,0 +1,127 @@
+//! Calls this isolate makes.
+
+use super::deserialize::{Stack, deserialize};
+use super::serialize::{Purpose, serialize};
+use super::state::{ImportId, Keep, RpcState};
+use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, Reply, errors};
+use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
+use crate::isolate::state::IsolateState;
+use crate::js::{throw_error, throw_type_error};
+
+/// Calls one isolate may have pending.
+pub(crate) const CALLS_MAX: usize = 10_000;
+
+/// A call that was made and whose answer JavaScript has not taken yet.
+pub(crate) struct OutgoingCall {
+    invocation: InvocationId,
+    /// Settled, with nothing, when the answer is there.
+    arrived: v8::Global<v8::PromiseResolver>,
+    answer: Option<Answer>,
+    _hold: Hold,
+}
+
+impl OutgoingCall {
+    pub(crate) fn invocation(&self) -> InvocationId {
+        self.invocation
+    }
+}
+
+/// What JavaScript gets of a call it makes.
+pub(crate) struct Started<'s> {
+    /// Resolved when the answer can be taken.
+    pub(crate) arrived: v8::Local<'s, v8::Promise>,
+    pub(crate) call: u64,
+    /// Stands for the result; `None` when calls on it must wait.
+    pub(crate) pipeline: Option<ImportId>,
+}
+
+/// Calls the member at `path` of an import (reads it without `arguments`). `None` with an exception pending.
+pub(crate) fn start<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    import: ImportId,
+    path: Vec<String>,
+    arguments: Option<v8::Local<'s, v8::Value>>,
+) -> Option<Started<'s>> {
+    let rpc = RpcState::of(scope);
+    let isolate = IsolateState::of(scope);
+    let Some(invocation) = isolate.current() else {
+        throw_error(scope, crate::api::GLOBAL_SCOPE_REFUSAL);
+        return None;
+    };
+    if path.len() > PATH_MAX {
+        throw_type_error(scope, &format!("RPC pipelined property path is too deep (max {PATH_MAX})."));
+        return None;
+    }
+    let cap = match rpc.imported(import, Some(invocation.id)) {
+        Ok(cap) => cap,
+        Err(error) => {
+            throw_error(scope, error.message());
+            return None;
+        }
+    };
+    if rpc.calls.borrow().len() >= CALLS_MAX {
+        throw_error(scope, "This Worker has too many RPC calls pending.");
+        return None;
+    }
+    let op = match arguments {
+        None => Op::Get,
+        Some(arguments) => Op::Call(serialize(scope, arguments, Purpose::Arguments)?),
+    };
+    if cap.target.counts_as_subrequest()
+        && let Err(message) = invocation.count_subrequest(SubrequestClass::External)
+    {
+        throw_error(scope, message);
+        return None;
+    }
+    let arrived = v8::PromiseResolver::new(scope)?;
+    let id = rpc.next_id();
+    rpc.calls.borrow_mut().insert(
+        id,
+        OutgoingCall {
+            invocation: invocation.id,
+            arrived: v8::Global::new(scope, arrived),
+            answer: None,
+            _hold: Hold::new(&invocation, HoldKind::Io),
+        },
+    );
+    let shared = isolate.shared.clone();
+    let invocation_id = invocation.id;
+    let reply = Reply::new(move |answer| {
+        shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
+    });
+    let pipeline = cap.target.call(Call { path, op }, reply).and_then(|target| {
+        rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::UntilDropped).ok()
+    });
+    Some(Started { arrived: arrived.get_promise(scope), call: id, pipeline })
+}
+
+fn answer_arrived(scope: &mut v8::PinScope<'_, '_>, id: u64, answer: Answer) {
+    let rpc = RpcState::of(scope);
+    let arrived = match rpc.calls.borrow_mut().get_mut(&id) {
+        Some(call) => {
+            call.answer = Some(answer);
+            v8::Local::new(scope, &call.arrived)
+        }
+        None => return,
+    };
+    let nothing = v8::undefined(scope);
+    // Fails only when the isolate is being ended.
+    let _ = arrived.resolve(scope, nothing.into());
+}
+
+/// The answer of a call that has arrived: an array of the value and the stubs in it. `None` with the error pending.
+pub(crate) fn take<'s>(scope: &mut v8::PinScope<'s, '_>, id: u64) -> Option<v8::Local<'s, v8::Value>> {
+    let rpc = RpcState::of(scope);
+    let call = rpc.calls.borrow_mut().remove(&id)?;
+    match call.answer?.result {
+        Ok(message) => {
+            let received = deserialize(scope, &message, Some(call.invocation), Stack::None)?;
+            Some(v8::Array::new_with_elements(scope, &[received.value, received.stubs.into()]).into())
+        }
+        Err(error) => {
+            let error = errors::to_js(scope, &error)?;
+            scope.throw_exception(error);
+            None
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! JavaScript values to [`Message`]s.
+//!
+//! V8's serializer does the work. What it asks its delegate about is settled here: capabilities, errors, and class
+//! instances, which do not cross. Functions and proxies it refuses without asking, so when it fails the value is
+//! copied with stand-ins in their places and written again; values without them pay nothing for this.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use super::exports::{self, Own};
+use super::state::{Js, RpcState};
+use super::{Cap, MESSAGE_BYTES_MAX, Message, host_tag};
+use crate::invocation::HoldKind;
+use crate::isolate::state::IsolateState;
+use crate::js::{string, throw_error};
+
+/// Parts inside parts: a `Response` with `Headers` is two deep.
+const PART_DEPTH_MAX: usize = 8;
+
+/// What a value is written for, which decides what may be in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Arguments of a call.
+    Arguments,
+    /// The result of a call.
+    Result,
+    /// `env` or `ctx.props`: data and services, since it outlives every invocation.
+    Environment,
+    /// A thrown value: data, with class instances as plain objects.
+    Thrown,
+}
+
+impl Purpose {
+    /// The number `js/rpc.js` knows it by.
+    fn code(self) -> i32 {
+        match self {
+            Self::Arguments => 0,
+            Self::Result => 1,
+            Self::Environment => 2,
+            Self::Thrown => 3,
+        }
+    }
+}
+
+/// Writes a value; `None` with an exception pending.
+pub(crate) fn serialize<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    value: v8::Local<'s, v8::Value>,
+    purpose: Purpose,
+) -> Option<Message> {
+    let rpc = RpcState::of(scope);
+    let caps = Rc::default();
+    let bytes = write_body(scope, &rpc, value, purpose, &caps, 0)?;
+    if bytes.len() > MESSAGE_BYTES_MAX {
+        throw_error(
+            scope,
+            &format!(
+                "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: {} \
+                 bytes.",
+                bytes.len()
+            ),
+        );
+        return None;
+    }
+    Some(Message { bytes: bytes.into(), caps: caps.take() })
+}
+
+type Caps = Rc<RefCell<Vec<Cap>>>;
+
+fn write_body<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    rpc: &Rc<RpcState>,
+    value: v8::Local<'s, v8::Value>,
+    purpose: Purpose,
+    caps: &Caps,
+    depth: usize,
+) -> Option<Vec<u8>> {
+    let js = rpc.js(scope)?;
+    let caps_before = caps.borrow().len();
+    let attempt = |scope: &mut v8::PinScope<'s, '_>, value| {
+        let parts = Rc::default();
+        let refused = Rc::default();
+        let writer = Writer {
+            rpc: rpc.clone(),
+            js: js.clone(),
+            purpose,
+            caps: caps.clone(),
+            parts: Rc::clone(&parts),
+            refused: Rc::clone(&refused),
+            depth,
+        };
+        let context = scope.get_current_context();
+        let serializer = v8::ValueSerializer::new(scope, Box::new(writer));
+        v8::ValueSerializerHelper::write_header(&serializer);
+        let written = serializer.write_value(context, value).unwrap_or(false);
+        let refused: bool = Cell::get(&refused);
+        if written { Ok(frame(serializer.release(), &parts.borrow())) } else { Err(refused) }
+    };
+    let mayhave_functions = matches!(purpose, Purpose::Arguments | Purpose::Result);
+    if !mayhave_functions {
+        return attempt(scope, value).ok();
+    }
+    {
+        v8::tc_scope!(let scope, scope);
+        match attempt(scope, value) {
+            Ok(bytes) => return Some(bytes),
+            Err(refused) => {
+                if !refused || scope.has_terminated() {
+                    scope.rethrow();
+                    return None;
+                }
+            }
+        }
+        // V8 refused something in it: see whether functions or proxies are what it refused.
+        let exception = scope.exception()?;
+        scope.reset();
+        caps.borrow_mut().truncate(caps_before);
+        let substitute = v8::Local::new(scope, &js.substitute);
+        let receiver = v8::undefined(scope).into();
+        let Some(copy) = substitute.call(scope, receiver, &[value]) else {
+            scope.rethrow();
+            return None;
+        };
+        if copy.is_undefined() {
+            // It holds neither, so V8's reason stands.
+            scope.throw_exception(exception);
+            scope.rethrow();
+            return None;
+        }
+        match attempt(scope, copy) {
+            Ok(bytes) => Some(bytes),
+            Err(_) => {
+                scope.rethrow();
+                None
+            }
+        }
+    }
+}
+
+/// Puts the parts, if there are any, before the value.
+fn frame(value: Vec<u8>, parts: &[Vec<u8>]) -> Vec<u8> {
+    if parts.is_empty() {
+        return value;
+    }
+    let mut bytes = vec![host_tag::PARTS];
+    write_varint(&mut bytes, parts.len());
+    for part in parts {
+        write_varint(&mut bytes, part.len());
+        bytes.extend_from_slice(part);
+    }
+    bytes.extend_from_slice(&value);
+    bytes
+}
+
+fn write_varint(bytes: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Answers V8's questions while it writes one body.
+struct Writer {
+    rpc: Rc<RpcState>,
+    js: Rc<Js>,
+    purpose: Purpose,
+    caps: Caps,
+    parts: Rc<RefCell<Vec<Vec<u8>>>>,
+    /// V8 met something that it does not write at all.
+    refused: Rc<Cell<bool>>,
+    depth: usize,
+}
+
+impl v8::ValueSerializerImpl for Writer {
+    fn throw_data_clone_error<'s>(&self, scope: &mut v8::PinScope<'s, '_>, message: v8::Local<'s, v8::String>) {
+        self.refused.set(true);
+        let message = message.to_rust_string_lossy(scope);
+        throw_data_clone_error(scope, &message);
+    }
+
+    fn has_custom_host_object(&self, _isolate: &v8::Isolate) -> bool {
+        true
+    }
+
+    fn is_host_object<'s>(&self, scope: &mut v8::PinScope<'s, '_>, object: v8::Local<'s, v8::Object>) -> Option<bool> {
+        if object.is_native_error() || object.internal_field_count() > 0 {
+            return Some(true);
+        }
+        let plain = v8::Local::new(scope, &self.js.object_prototype);
+        let prototype = object.get_prototype(scope);
+        if prototype == Some(plain) {
+            return Some(false);
+        }
+        if self.purpose != Purpose::Thrown {
+            return Some(true);
+        }
+        // Instances are written as plain objects here, except those of the API.
+        Some(self.describe(scope, object)?.is_array())
+    }
+
+    fn write_host_object<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        object: v8::Local<'s, v8::Object>,
+        to: &dyn v8::ValueSerializerHelper,
+    ) -> Option<bool> {
+        if object.is_native_error() {
+            return self.write_error(scope, object, to);
+        }
+        let placeholder = v8::Local::new(scope, &self.js.placeholder);
+        let stands_for = object.get_private(scope, placeholder)?;
+        let object = v8::Local::<v8::Object>::try_from(stands_for).unwrap_or(object);
+        let described = self.describe(scope, object)?;
+        if let Ok(import) = v8::Local::<v8::Number>::try_from(described) {
+            return self.write_capability(scope, import.value() as u64, to);
+        }
+        if let Ok(part) = v8::Local::<v8::Array>::try_from(described) {
+            return self.write_part(scope, part, to);
+        }
+        let class = if described.is_string() {
+            described.to_rust_string_lossy(scope)
+        } else {
+            object.get_constructor_name().to_rust_string_lossy(scope)
+        };
+        throw_data_clone_error(
+            scope,
+            &format!("Could not serialize object of type \"{class}\". This type does not support serialization."),
+        );
+        None
+    }
+
+    fn get_shared_array_buffer_id<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        _buffer: v8::Local<'s, v8::SharedArrayBuffer>,
+    ) -> Option<u32> {
+        throw_data_clone_error(scope, "#<SharedArrayBuffer> could not be cloned.");
+        None
+    }
+
+    fn get_wasm_module_transfer_id(
+        &self,
+        scope: &mut v8::PinScope<'_, '_>,
+        _module: v8::Local<v8::WasmModuleObject>,
+    ) -> Option<u32> {
+        throw_data_clone_error(scope, "#<Module> could not be cloned.");
+        None
+    }
+}
+
+impl Writer {
+    /// Asks `js/rpc.js` what the object is: an import's id, a part to write (type, value), or nothing it knows.
+    fn describe<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        object: v8::Local<'s, v8::Object>,
+    ) -> Option<v8::Local<'s, v8::Value>> {
+        let describe = v8::Local::new(scope, &self.js.describe);
+        let receiver = v8::undefined(scope).into();
+        let purpose = v8::Integer::new(scope, self.purpose.code());
+        describe.call(scope, receiver, &[object.into(), purpose.into()])
+    }
+
+    fn write_capability(
+        &self,
+        scope: &mut v8::PinScope<'_, '_>,
+        import: u64,
+        to: &dyn v8::ValueSerializerHelper,
+    ) -> Option<bool> {
+        let isolate = IsolateState::of(scope);
+        let invocation = isolate.current().map(|invocation| invocation.id);
+        let cap = match self.rpc.imported(import, invocation) {
+            Ok(cap) => cap,
+            Err(error) => {
+                throw_error(scope, error.message());
+                return None;
+            }
+        };
+        // An object of this isolate is told that somebody outside holds it now.
+        let kind = match self.purpose {
+            Purpose::Arguments => HoldKind::Callback,
+            _ => HoldKind::Export,
+        };
+        let target = match cap.target.as_any().downcast_ref::<Own>() {
+            Some(Own(object)) => exports::send(&self.rpc, &isolate, object.clone(), kind),
+            None => cap.target,
+        };
+        let mut caps = self.caps.borrow_mut();
+        to.write_uint32(host_tag::CAPABILITY);
+        to.write_uint32(u32::try_from(caps.len()).ok()?);
+        caps.push(Cap { kind: cap.kind, target });
+        Some(true)
+    }
+
+    fn write_part<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        part: v8::Local<'s, v8::Array>,
+        to: &dyn v8::ValueSerializerHelper,
+    ) -> Option<bool> {
+        let index = self.parts.borrow().len();
+        if self.depth >= PART_DEPTH_MAX || index >= host_tag::PARTS_MAX {
+            throw_data_clone_error(scope, "The value holds too many objects of the API.");
+            return None;
+        }
+        let bytes = write_body(scope, &self.rpc, part.into(), self.purpose, &self.caps, self.depth + 1)?;
+        self.parts.borrow_mut().push(bytes);
+        to.write_uint32(host_tag::PART);
+        to.write_uint32(u32::try_from(index).ok()?);
+        Some(true)
+    }
+
+    /// Name, message, and the other own properties, enumerable or not, but for the stack, which stays at home.
+    fn write_error<'s>(
+        &self,
+        scope: &mut v8::PinScope<'s, '_>,
+        error: v8::Local<'s, v8::Object>,
+        to: &dyn v8::ValueSerializerHelper,
+    ) -> Option<bool> {
+        let context = scope.get_current_context();
+        let [name_key, message_key, stack_key] = ["name", "message", "stack"].map(|key| string(scope, key));
+        let name = error.get(scope, name_key.into())?.to_string(scope)?;
+        let message = error.get(scope, message_key.into())?.to_string(scope)?;
+        let others = v8::Object::new(scope);
+        let names = error.get_own_property_names(
+            scope,
+            v8::GetPropertyNamesArgsBuilder::new()
+                .property_filter(v8::PropertyFilter::ALL_PROPERTIES | v8::PropertyFilter::SKIP_SYMBOLS)
+                .index_filter(v8::IndexFilter::SkipIndices)
+                .build(),
+        )?;
+        for index in 0..names.length() {
+            let key = names.get_index(scope, index)?;
+            if [name_key, message_key, stack_key].iter().any(|known| key.strict_equals((*known).into())) {
+                continue;
+            }
+            let value = error.get(scope, key)?;
+            let key = v8::Local::<v8::Name>::try_from(key).ok()?;
+            others.create_data_property(scope, key, value)?;
+        }
+        to.write_uint32(host_tag::ERROR);
+        Some(
+            to.write_value(context, name.into())?
+                && to.write_value(context, message.into())?
+                && to.write_value(context, others.into())?,
+        )
+    }
+}
+
+/// Throws a `DataCloneError`.
+pub(crate) fn throw_data_clone_error(scope: &mut v8::PinScope<'_, '_>, message: &str) {
+    if let Some(error) = crate::api::dom_exception(scope, "DataCloneError", message) {
+        scope.throw_exception(error);
+    }
+}

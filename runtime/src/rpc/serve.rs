@@ -1,0 +1,212 @@
+//! Calls this isolate answers.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::deserialize::{Stack, deserialize};
+use super::exports::{self, Access, ExportId, Object, Own};
+use super::serialize::{Purpose, serialize};
+use super::state::RpcState;
+use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, Reply, RpcError, errors};
+use crate::invocation::{HoldKind, InvocationState};
+use crate::isolate::EntrypointSpec;
+use crate::isolate::state::IsolateState;
+use crate::js::string;
+
+/// An object and how callers reach into it.
+pub(crate) struct Member<'s> {
+    pub(crate) target: v8::Local<'s, v8::Object>,
+    pub(crate) access: Access,
+}
+
+/// Starts a call on an exported object. `reply` is the key under which the current invocation keeps the reply;
+/// `result` names what stands for the result, if the caller wants to pipeline.
+pub(crate) fn serve(
+    scope: &mut v8::PinScope<'_, '_>,
+    member: Member<'_>,
+    call: Call,
+    reply: u64,
+    result: Option<ExportId>,
+) {
+    answer_thrown(scope, reply, result, |scope| {
+        let js = RpcState::of(scope).js(scope)?;
+        let serve = v8::Local::new(scope, &js.serve);
+        let receiver = v8::undefined(scope).into();
+        let access = access_code(scope, member.access);
+        let (path, arguments, stubs) = call_parts(scope, call)?;
+        let (reply, result) = keys(scope, reply, result);
+        serve.call(scope, receiver, &[member.target.into(), access, path, arguments, stubs, reply, result])
+    });
+}
+
+/// Starts an invocation's call on its entrypoint.
+pub(crate) fn serve_entrypoint(
+    scope: &mut v8::PinScope<'_, '_>,
+    spec: &EntrypointSpec,
+    call: Call,
+    reply: Reply,
+    result: Option<ExportId>,
+) {
+    let Some(invocation) = IsolateState::of(scope).current() else { return };
+    if let Some(result) = result {
+        exports::expect_result(&RpcState::of(scope), invocation.id, result);
+    }
+    let reply = invocation.hold_reply(reply);
+    answer_thrown(scope, reply, result, |scope| {
+        let js = RpcState::of(scope).js(scope)?;
+        let entrypoint = v8::Local::new(scope, &js.entrypoint);
+        let receiver = v8::undefined(scope).into();
+        let name = match &spec.name {
+            Some(name) => string(scope, name),
+            None => string(scope, "default"),
+        };
+        let props = match &spec.props {
+            Some(props) => deserialize(scope, props, Some(invocation.id), Stack::None)?.value,
+            None => v8::Object::new(scope).into(),
+        };
+        let (path, arguments, stubs) = call_parts(scope, call)?;
+        let (reply, result) = keys(scope, reply, result);
+        entrypoint.call(scope, receiver, &[name.into(), props, path, arguments, stubs, reply, result])
+    });
+}
+
+/// Runs `start`; what it throws fails the call.
+fn answer_thrown<'s, 'i>(
+    scope: &mut v8::PinScope<'s, 'i>,
+    reply: u64,
+    result: Option<ExportId>,
+    start: impl for<'a> FnOnce(&mut v8::PinScope<'a, 'i>) -> Option<v8::Local<'a, v8::Value>>,
+) {
+    v8::tc_scope!(let scope, scope);
+    if start(scope).is_some() {
+        return;
+    }
+    // Without an exception the isolate is being ended, which answers everybody.
+    let Some(exception) = scope.exception() else { return };
+    scope.reset();
+    failed(scope, reply, result, exception);
+}
+
+type Parts<'s> = (v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>);
+
+/// A call's path, arguments (undefined for a read) and the stubs among them, for JavaScript.
+fn call_parts<'s>(scope: &mut v8::PinScope<'s, '_>, call: Call) -> Option<Parts<'s>> {
+    if call.path.len() > PATH_MAX {
+        crate::js::throw_type_error(scope, &format!("RPC pipelined property path is too deep (max {PATH_MAX})."));
+        return None;
+    }
+    let names: Vec<v8::Local<v8::Value>> = call.path.iter().map(|name| string(scope, name).into()).collect();
+    let path = v8::Array::new_with_elements(scope, &names).into();
+    let nothing = v8::undefined(scope).into();
+    match call.op {
+        Op::Get => Some((path, nothing, nothing)),
+        Op::Call(message) => {
+            let owner = IsolateState::of(scope).current().map(|invocation| invocation.id);
+            let received = deserialize(scope, &message, owner, Stack::None)?;
+            if !received.value.is_array() {
+                crate::js::throw_type_error(scope, "The arguments of an RPC call must be an array.");
+                return None;
+            }
+            Some((path, received.value, received.stubs.into()))
+        }
+    }
+}
+
+fn access_code<'s>(scope: &mut v8::PinScope<'s, '_>, access: Access) -> v8::Local<'s, v8::Value> {
+    v8::Boolean::new(scope, access == Access::Own).into()
+}
+
+/// Reply and result as JavaScript carries them; result zero is none.
+fn keys<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    reply: u64,
+    result: Option<ExportId>,
+) -> (v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>) {
+    let result = result.unwrap_or(0);
+    (v8::Number::new(scope, reply as f64).into(), v8::Number::new(scope, result as f64).into())
+}
+
+/// What JavaScript says of a result.
+pub(crate) struct Settled<'s> {
+    pub(crate) reply: u64,
+    pub(crate) result: Option<ExportId>,
+    pub(crate) value: v8::Local<'s, v8::Value>,
+    /// What calls on the result reach.
+    pub(crate) member: Member<'s>,
+    /// To be called when the caller disposes of the result.
+    pub(crate) disposer: Option<v8::Local<'s, v8::Function>>,
+}
+
+/// Answers a call with a value. `None` with an exception pending when it cannot be sent; the call is unanswered then.
+pub(crate) fn succeeded<'s>(scope: &mut v8::PinScope<'s, '_>, settled: Settled<'s>) -> Option<()> {
+    let rpc = RpcState::of(scope);
+    let isolate = IsolateState::of(scope);
+    let Some(invocation) = isolate.current() else { return Some(()) };
+    let mut message = serialize(scope, settled.value, Purpose::Result)?;
+    if let Some(disposer) = settled.disposer {
+        // Nothing in the value shows it: the receiver drops it when it disposes of the value.
+        let object = Object {
+            target: {
+                let empty = v8::Object::new(scope);
+                v8::Global::new(scope, empty)
+            },
+            access: Access::Own,
+            on_release: vec![v8::Global::new(scope, disposer)],
+        };
+        if let Some(object) = exports::export(&rpc, &isolate, object) {
+            let target = exports::send(&rpc, &isolate, object, HoldKind::Export);
+            message.caps.push(Cap { kind: CapKind::Object, target });
+        }
+    }
+    reply_with(&isolate, &invocation, settled.reply, Ok(message));
+    if let Some(result) = settled.result {
+        let target = v8::Global::new(scope, settled.member.target);
+        let object = Object { target, access: settled.member.access, on_release: Vec::new() };
+        exports::result_ready(scope, &rpc, &invocation, result, object);
+    }
+    Some(())
+}
+
+/// Answers a call with what was thrown.
+pub(crate) fn failed<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    reply: u64,
+    result: Option<ExportId>,
+    thrown: v8::Local<'s, v8::Value>,
+) {
+    let isolate = IsolateState::of(scope);
+    let Some(invocation) = isolate.current() else { return };
+    let error = errors::from_js(scope, thrown);
+    if let Some(result) = result {
+        exports::result_failed(&RpcState::of(scope), &invocation, result, &error);
+    }
+    reply_with(&isolate, &invocation, reply, Err(error));
+}
+
+fn reply_with(
+    isolate: &IsolateState,
+    invocation: &Rc<InvocationState>,
+    reply: u64,
+    result: Result<super::Message, RpcError>,
+) {
+    if let Some(reply) = invocation.take_reply(reply) {
+        reply.send(Answer { result, usage: invocation.usage(isolate.turn_cpu_ns()) });
+    }
+}
+
+/// Exports an object so that this isolate itself holds it, as a stub does.
+pub(crate) fn export_own<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    member: Member<'s>,
+    kind: CapKind,
+    on_release: Option<v8::Local<'s, v8::Function>>,
+) -> Option<Cap> {
+    let (rpc, isolate) = (RpcState::of(scope), IsolateState::of(scope));
+    let object = Object {
+        target: v8::Global::new(scope, member.target),
+        access: member.access,
+        on_release: on_release.map(|function| v8::Global::new(scope, function)).into_iter().collect(),
+    };
+    let object = exports::export(&rpc, &isolate, object)?;
+    Some(Cap { kind, target: Arc::new(Own(object)) })
+}

@@ -1,0 +1,280 @@
+//! What a program sees of JS RPC, each line as the platform has it. A case is the body of an asynchronous function
+//! with `service` (a stub of `Service` in service.js) and `ctx`, and the JSON text of its result, or its error.
+
+pub(super) const CASES: &[(&str, &str, &str)] = &[
+    // Values.
+    ("numbers", "return service.echo([1, -0, 1.5, 1e300])", "[1,0,1.5,1e+300]"),
+    ("undefined", "return [await service.echo(undefined), await service.echo()]", "[null,null]"),
+    ("map", "return [...await service.echo(new Map([['a', 1]]))]", r#"[["a",1]]"#),
+    ("set", "return [...await service.echo(new Set([1, 2]))]", "[1,2]"),
+    ("date", "return service.echo(new Date(5))", "\"1970-01-01T00:00:00.005Z\""),
+    ("bytes", "return [...await service.echo(new Uint8Array([1, 2]))]", "[1,2]"),
+    ("bigint", "return String(await service.echo(-5n))", "\"-5\""),
+    ("regexp", "return String(await service.echo(/a/g))", "\"/a/g\""),
+    ("lone surrogate", "return await service.echo('\\ud800') === '\\ud800'", "true"),
+    ("cycle", "const a = {}; a.a = a; const b = await service.echo(a); return b.a === b", "true"),
+    ("proto", "return Object.hasOwn(await service.echo(JSON.parse('{\"__proto__\": 1}')), '__proto__')", "true"),
+    ("getter", "return service.echo({ get a() { return 1 } })", "{\"a\":1}"),
+    (
+        "class instance",
+        "class A {}; return service.echo(new A())",
+        "DataCloneError: Could not serialize object of type \"A\". This type does not support serialization.",
+    ),
+    (
+        "class instance in a result",
+        "return service.notATarget()",
+        "DataCloneError: Could not serialize object of type \"NotATarget\". This type does not support serialization. \
+         (remote)",
+    ),
+    (
+        "null prototype",
+        "return service.echo(Object.create(null))",
+        "DataCloneError: Could not serialize object of type \"Object\". This type does not support serialization.",
+    ),
+    ("symbol", "return service.echo(Symbol('x'))", "DataCloneError: Symbol(x) could not be cloned."),
+    (
+        "symbol beside a function",
+        "return service.echo([() => 1, Symbol('x')])",
+        "DataCloneError: Symbol(x) could not be cloned.",
+    ),
+    ("throwing getter", "return service.echo({ get a() { throw new Error('g') } })", "Error: g"),
+    (
+        "too large an argument",
+        "return service.echo('x'.repeat(33 << 20))",
+        "Error: Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: \
+         34603020 bytes.",
+    ),
+    (
+        "too large a result",
+        "return service.big(33 << 20)",
+        "Error: Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: \
+         34603015 bytes. (remote)",
+    ),
+    (
+        "an error as a value",
+        "const e = await service.echo(new CustomError('m')); return [e.name, e.message, e.extra, e.stack, e instanceof Error, e.remote]",
+        r#"["CustomError","m",{"a":1},"CustomError: m",true,null]"#,
+    ),
+    (
+        "a DOMException as a value",
+        "const e = await service.echo(new DOMException('m', 'AbortError')); return [e instanceof DOMException, e.code]",
+        "[true,20]",
+    ),
+    // Errors thrown.
+    ("TypeError", "return service.throws('type')", "TypeError: t (remote)"),
+    (
+        "own properties",
+        "return service.throws('custom').catch((e) => [e.name, e.extra, e.constructor.name, e.remote])",
+        r#"["CustomError",{"a":1},"Error",true]"#,
+    ),
+    ("thrown string", "return service.throws('string')", "Error: text (remote)"),
+    ("thrown object", "return service.throws('object').catch((e) => e)", r#"{"a":1,"remote":true}"#),
+    ("thrown undefined", "return service.throws('undefined')", "Error: undefined (remote)"),
+    (
+        "thrown DOMException",
+        "return service.throws('dom').catch((e) => [e instanceof DOMException, e.name])",
+        r#"[true,"AbortError"]"#,
+    ),
+    ("cause", "return service.throws('cause').catch((e) => e.cause.message)", "\"inner\""),
+    ("stack is local", "return service.throws('type').catch((e) => e.stack.includes('Service.throws'))", "false"),
+    ("error of a callback", "return service.call(() => { throw new RangeError('cb') })", "RangeError: cb (remote)"),
+    // What can be called.
+    (
+        "missing method",
+        "return service.nope()",
+        "TypeError: The RPC receiver does not implement the method \"nope\". (remote)",
+    ),
+    (
+        "instance field",
+        "return service.instanceField",
+        "TypeError: The RPC receiver does not implement the method \"instanceField\". (remote)",
+    ),
+    ("env", "return service.env", "TypeError: The RPC receiver does not implement the method \"env\". (remote)"),
+    ("not a function", "return service.property()", "TypeError: \"property\" is not a function. (remote)"),
+    ("property", "return service.property.list", "[1,2]"),
+    ("deep function", "return service.property.deep.add(2, 3)", "5"),
+    (
+        "reserved",
+        "return service.alarm()",
+        "TypeError: 'alarm' is a reserved method and cannot be called over RPC. (remote)",
+    ),
+    (
+        "own property of a target",
+        "return service.counter().secret",
+        "TypeError: The RPC receiver does not implement the method \"secret\". (remote)",
+    ),
+    ("stub as function", "return (await service.counter())()", "TypeError: \"(this)\" is not a function. (remote)"),
+    (
+        "too deep",
+        "let p = service; for (let i = 0; i < 100; i++) p = p.x; return p",
+        "TypeError: RPC pipelined property path is too deep (max 64).",
+    ),
+    ("handler", "return ctx.exports.handler.one(5)", r#"[5,"object","ExecutionContext"]"#),
+    (
+        "handler with two arguments",
+        "return ctx.exports.handler.one(5, 6)",
+        "TypeError: Attempted to call RPC function \"one\" with the wrong number of arguments. When calling a \
+         top-level handler function that is not declared as part of a class, you must always send exactly one \
+         argument. In order to support variable numbers of arguments, the server must use class-based syntax \
+         (extending WorkerEntrypoint) instead. (remote)",
+    ),
+    (
+        "handler function of four parameters",
+        "return ctx.exports.handler.two(5)",
+        "TypeError: Cannot call handler function \"two\" over RPC because it has the wrong number of arguments. A \
+         simple function handler can only be called over RPC if it has exactly the arguments (arg, env, ctx), where \
+         only the first argument comes from the client. To support multi-argument RPC functions, use class-based \
+         syntax (extending WorkerEntrypoint) instead. (remote)",
+    ),
+    // Stubs.
+    ("target", "const c = await service.counter(5); return [await c.increment(), await c.increment(2)]", "[6,8]"),
+    (
+        "order",
+        "const c = await service.counter(0); return Promise.all([c.increment(), c.increment(), c.increment()])",
+        "[1,2,3]",
+    ),
+    (
+        "object of stubs",
+        "const o = await service.object(1); return [o.label, await o.counter.increment(), await o.add(1, 2)]",
+        r#"["object",2,3]"#,
+    ),
+    ("function", "return service.call((a, b) => a * b, 3, 4)", "12"),
+    ("function's own property", "const f = () => 1; f.own = 'p'; return service.call((f) => f.own, f)", "\"p\""),
+    ("async callback", "return service.call(async (x) => { await null; return x + 1 }, 1)", "2"),
+    (
+        "target as argument",
+        "const c = new Counter(1); await service.call((c) => c.increment(4), c); return c.increment(0)",
+        "5",
+    ),
+    ("proxy of a plain object", "const s = await service.echo(new Proxy({ f: () => 7 }, {})); return s.f()", "7"),
+    (
+        "proxy of an array",
+        "return service.echo(new Proxy([], {}))",
+        "DataCloneError: Proxy could not be serialized because it is not a valid RPC receiver type. The Proxy must \
+         emulate either a plain object or an RpcTarget, as indicated by the Proxy's prototype chain.",
+    ),
+    ("new RpcStub", "const s = new RpcStub({ add: (a, b) => a + b }); return s.add(1, 2)", "3"),
+    (
+        "new RpcStub of a number",
+        "new RpcStub(5)",
+        "TypeError: Failed to construct 'JsRpcStub': constructor parameter 1 is not of type 'Object'.",
+    ),
+    (
+        "new RpcStub of a Map",
+        "new RpcStub(new Map())",
+        "TypeError: RpcStubs can only wrap plain objects, functions, and RpcTarget derivatives.",
+    ),
+    (
+        "classes",
+        "const s = await service.counter(); return [s instanceof RpcStub, s.x instanceof RpcProperty, s.increment() instanceof RpcPromise, typeof s, Object.keys(s).length, 'x' in s, s.then === undefined, String(s)]",
+        r#"[true,true,true,"function",0,true,true,"[object JsRpcStub]"]"#,
+    ),
+    (
+        "promise in a value",
+        "return service.echo([service.echo(1)])",
+        "DataCloneError: Could not serialize object of type \"RpcPromise\". This type does not support serialization.",
+    ),
+    (
+        "loopback in a value",
+        "return service.echo(service)",
+        "DataCloneError: Could not serialize object of type \"LoopbackServiceStub\". This type does not support serialization.",
+    ),
+    (
+        "service stub in a value",
+        "const s = await service.echo(service({ props: { a: 1 } })); return [s instanceof ServiceStub, await s.props()]",
+        r#"[true,{"a":1}]"#,
+    ),
+    (
+        "props that are no object",
+        "return service({ props: 5 }).props()",
+        "TypeError: Incorrect type for the 'props' field on 'Options': the provided value is not of type 'Object'.",
+    ),
+    (
+        "function in props",
+        "return service({ props: { f() {} } }).props()",
+        "DataCloneError: f() {} could not be cloned.",
+    ),
+    (
+        "target in props",
+        "return service({ props: { t: new Counter() } }).props()",
+        "DataCloneError: Remote RPC references can only be serialized for RPC.",
+    ),
+    // Pipelining.
+    ("pipelined call", "return service.counter(12).increment(3)", "15"),
+    ("pipelined property", "return service.object(5).label", "\"object\""),
+    ("pipelined into an object", "return service.object(5).counter.increment(7)", "12"),
+    ("pipelined getter", "return service.counter(4).value.twice()", "8"),
+    (
+        "pipelined on a number",
+        "return service.echo(5).foo()",
+        "TypeError: The RPC receiver does not implement the method \"foo\". (remote)",
+    ),
+    ("pipelined on a failure", "return service.throws('type').a.b()", "TypeError: t (remote)"),
+    (
+        "pipelined order",
+        "const c = service.counter(0); return Promise.all([c.increment(), c.increment(), c.increment()])",
+        "[1,2,3]",
+    ),
+    (
+        "used after it resolved",
+        "const p = service.object(1); await p; return [await p.label, await p.add(1, 1)]",
+        r#"["object",2]"#,
+    ),
+    (
+        "number used after it resolved",
+        "const p = service.echo(5); await p; return p.x()",
+        "TypeError: Can't pipeline on RPC that did not return an object.",
+    ),
+    // Disposal.
+    (
+        "disposed stub",
+        "const s = await service.counter(); s[Symbol.dispose](); return s.increment()",
+        "Error: RPC stub used after being disposed.",
+    ),
+    (
+        "dup outlives",
+        "const s = await service.counter(1); const d = s.dup(); s[Symbol.dispose](); return d.increment()",
+        "2",
+    ),
+    (
+        "disposed result",
+        "const o = await service.object(1); o[Symbol.dispose](); return o.counter.increment()",
+        "Error: RPC stub used after being disposed.",
+    ),
+    (
+        "disposed promise",
+        "const p = service.object(1); await p; p[Symbol.dispose](); return p.add(1, 2)",
+        "Error: RPC promise used after being disposed.",
+    ),
+    (
+        "result's disposer",
+        "using r = await service.withDisposer(); const before = await service.released(); r[Symbol.dispose](); return [r.value, before, await service.released()]",
+        r#"[1,false,true]"#,
+    ),
+    (
+        "arguments last for the call",
+        "await service.keep(() => 1); return service.call(async () => { try { return await kept.original() } catch (e) { return e.message } })",
+        "\"RPC stub used after being disposed.\"",
+    ),
+    (
+        "target's disposer",
+        "const c = new Counter(); await service.call((c) => c.increment(), c); return c.disposed.promise",
+        "\"disposed\"",
+    ),
+    (
+        "stub argument stays the caller's",
+        "const s = await service.counter(1); await service.forward(s); return s.increment()",
+        "2",
+    ),
+    // The rest.
+    (
+        "hang",
+        "return service.hang()",
+        "Error: The Workers runtime canceled this request because it detected that your Worker's code had hung and \
+         would never generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/ \
+         (remote)",
+    ),
+    ("withEnv", "return withEnv({ a: 1 }, async () => { await null; return env.a })", "1"),
+    ("imported waitUntil", "return waitUntil(Promise.resolve(1))", "undefined"),
+    ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler"]"#),
+];

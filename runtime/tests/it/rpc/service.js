@@ -1,0 +1,120 @@
+// The Worker that the cases in cases.rs call, and are part of.
+import { WorkerEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty, ServiceStub, env, waitUntil, withEnv }
+  from 'cloudflare:workers';
+
+class Counter extends RpcTarget {
+  disposed = Promise.withResolvers();
+  #value;
+  constructor(value = 0) {
+    super();
+    this.#value = value;
+    this.secret = 'hidden';
+  }
+  increment(by = 1) {
+    this.#value += by;
+    return this.#value;
+  }
+  get value() {
+    return { now: this.#value, twice: () => this.#value * 2 };
+  }
+  [Symbol.dispose]() {
+    this.disposed.resolve('disposed');
+  }
+}
+
+class NotATarget {
+  x = 1;
+}
+
+class CustomError extends Error {
+  name = 'CustomError';
+  extra = { a: 1 };
+}
+
+let kept;
+let released = false;
+
+export class Service extends WorkerEntrypoint {
+  instanceField = 1;
+  echo(value) {
+    return value;
+  }
+  counter(start) {
+    return new Counter(start);
+  }
+  object(start) {
+    return { label: 'object', counter: new Counter(start), add: (a, b) => a + b };
+  }
+  async call(f, ...args) {
+    return await f(...args);
+  }
+  throws(kind) {
+    const errors = {
+      type: () => new TypeError('t'),
+      custom: () => new CustomError('c'),
+      string: () => 'text',
+      object: () => ({ a: 1 }),
+      undefined: () => undefined,
+      dom: () => new DOMException('d', 'AbortError'),
+      cause: () => new RangeError('r', { cause: new Error('inner') }),
+    };
+    throw errors[kind]();
+  }
+  notATarget() {
+    return { inside: new NotATarget() };
+  }
+  get property() {
+    return { deep: { add: (a, b) => a + b }, list: [1, 2] };
+  }
+  async keep(stub) {
+    kept = { original: stub, copy: stub.dup() };
+    return await stub();
+  }
+  withDisposer() {
+    released = false;
+    return { value: 1, [Symbol.dispose]() { released = true; } };
+  }
+  released() {
+    return released;
+  }
+  forward(stub) {
+    return stub.dup();
+  }
+  hang() {
+    return new Promise(() => {});
+  }
+  props() {
+    return this.ctx.props;
+  }
+  big(size) {
+    return 'x'.repeat(size);
+  }
+}
+
+export const handler = {
+  one(argument, env, ctx) {
+    return [argument, typeof env, ctx.constructor.name];
+  },
+  two(a, b, env, ctx) {
+    return a + b;
+  },
+};
+
+const cases = { __proto__: null,
+/* CASES */
+};
+
+async function outcome(act, service, ctx) {
+  try {
+    return JSON.stringify(await act(service, ctx)) ?? 'undefined';
+  } catch (error) {
+    const remote = error?.remote === true ? ' (remote)' : '';
+    return `${error?.name}: ${error?.message}${remote}`;
+  }
+}
+
+export default class extends WorkerEntrypoint {
+  run(name) {
+    return outcome(cases[name], this.ctx.exports.Service, this.ctx);
+  }
+}
