@@ -1,6 +1,7 @@
 //! Behaviour of the crate through its public doors. Cases are data; each says what goes in and what comes out.
 
 mod encoded_configs;
+mod projects;
 mod text_configs;
 
 use std::collections::BTreeMap;
