@@ -9,7 +9,7 @@ cargo build --locked --quiet -p loaderd-example-client
 folder=$(mktemp -d)
 target/debug/loaderd executor --listen "unix:$folder/socket" 2>"$folder/log" &
 executor=$!
-trap 'kill "$executor" 2>/dev/null; wait "$executor" 2>/dev/null; rm -rf "$folder"' EXIT
+trap '{ kill "$executor"; wait "$executor"; } 2>/dev/null || true; rm -rf "$folder"' EXIT
 for _ in $(seq 100); do
   [ -S "$folder/socket" ] && break
   kill -0 "$executor" 2>/dev/null || { cat "$folder/log" >&2; die "the executor did not start"; }

@@ -1,11 +1,11 @@
 // Measures one Node sandbox and prints one line of JSON: for each task its durations in microseconds, or bytes.
 //   node bench.mjs isolated-vm|quickjs-emscripten PACKAGE_FOLDER PASSES LONG_PASSES RATE_SECONDS PAUSE_MS ISOLATES_HELD
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { resolve } from "node:path";
 
 const [sandboxName, packages, ...numbers] = process.argv.slice(2);
 const [passes, longPasses, rateSeconds, pauseMs, isolatesHeld] = numbers.map(Number);
-const require = createRequire(join(packages, "package.json"));
+const require = createRequire(resolve(packages, "package.json"));
 
 const trivial = "async () => 1";
 const oneCall = "async () => await host(1)";
