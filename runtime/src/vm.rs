@@ -63,13 +63,18 @@ impl Vm {
             work(scope);
             // Errors were dealt with where they were thrown; one that got here must not reach the next turn.
             scope.reset();
-            scope.perform_microtask_checkpoint();
+            // Once the isolate is being ended, nothing of the program runs any more: what is queued is dropped.
+            let going_on = || self.state.shared.cause().is_none();
+            if going_on() {
+                scope.perform_microtask_checkpoint();
+            }
             for _ in 0..v8_tasks_max {
-                if self.state.shared.cause().is_some() || !v8::Platform::pump_message_loop(&self.platform, scope, false)
-                {
+                if !going_on() || !v8::Platform::pump_message_loop(&self.platform, scope, false) {
                     break;
                 }
-                scope.perform_microtask_checkpoint();
+                if going_on() {
+                    scope.perform_microtask_checkpoint();
+                }
             }
         }
         if self.state.shared.cause().is_none() {

@@ -162,8 +162,8 @@ pub(crate) fn import_dynamically<'s, 'i>(
             resolver.resolve(scope, namespace);
         }
         None => {
-            // Without an exception the isolate is being ended: nobody will look at the promise.
-            let exception = scope.exception()?;
+            // Terminated, or without an exception: the isolate is being ended, and nobody will look at the promise.
+            let exception = scope.exception().filter(|_| !scope.has_terminated())?;
             scope.reset();
             resolver.reject(scope, exception);
         }

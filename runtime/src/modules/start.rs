@@ -74,7 +74,7 @@ fn start_captured<'s>(
 }
 
 fn thrown<'s>(scope: &mut v8::PinnedRef<'s, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>, phase: LoadPhase) -> LoadError {
-    match scope.exception() {
+    match scope.exception().filter(|_| !scope.has_terminated()) {
         Some(exception) => {
             scope.reset();
             let report = uncaught(scope, exception);

@@ -81,8 +81,8 @@ fn answer_thrown<'s, 'i>(
     if start(scope).is_some() {
         return;
     }
-    // Without an exception the isolate is being ended, which answers everybody.
-    let Some(exception) = scope.exception() else { return };
+    // Terminated, or without an exception: the isolate is being ended, which answers everybody.
+    let Some(exception) = scope.exception().filter(|_| !scope.has_terminated()) else { return };
     scope.reset();
     failed(scope, reply, result, exception);
 }
