@@ -1,6 +1,6 @@
-// Web Cryptography: the `crypto` object, random values, digests and constant-time comparison.
+// Web Cryptography: the `crypto` object and random values. `SubtleCrypto` and keys are rooms of their own.
 'use strict';
-const { apply, isView, viewTag, ArrayBuffer, Promise, TypeError } = primordials;
+const { apply, isView, viewTag } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, expose } = load('webidl');
 const token = {};
 
@@ -12,51 +12,14 @@ function fail(name, message) {
   throw new DOMException(message, name);
 }
 
-function isBufferSource(value) {
-  return isView(value) || native.isBuffer(value);
-}
-
-class SubtleCrypto {
-  #brand = true;
-  constructor(key) {
-    if (key !== token) illegalConstructor();
-  }
-  // Arguments are checked before the promise exists; the platform turns what is thrown into a rejection.
-  async digest(algorithm, data) {
-    if (!(#brand in this)) illegalInvocation();
-    const name = digestName(algorithm, arguments.length < 1);
-    if (!isBufferSource(data)) badArgument('SubtleCrypto', 'digest', 2, 'BufferSource');
-    const result = native.digest(name.toUpperCase(), data);
-    if (result === undefined) {
-      fail('NotSupportedError', 'Unrecognized or unimplemented digest algorithm requested.');
-    }
-    return result;
-  }
-  timingSafeEqual(a, b) {
-    if (!(#brand in this)) illegalInvocation();
-    if (!isBufferSource(a)) badArgument('SubtleCrypto', 'timingSafeEqual', 1, 'BufferSource');
-    if (!isBufferSource(b)) badArgument('SubtleCrypto', 'timingSafeEqual', 2, 'BufferSource');
-    const equal = native.timingSafeEqual(a, b);
-    if (equal === undefined) throw new TypeError('Input buffers must have the same byte length.');
-    return equal;
-  }
-}
-
-function digestName(algorithm, missing) {
-  if (missing) badArgument('SubtleCrypto', 'digest', 1, 'string or HashAlgorithm');
-  if (typeof algorithm === 'object' && algorithm !== null) return `${algorithm.name}`;
-  return `${algorithm}`;
-}
-expose(SubtleCrypto, 'SubtleCrypto');
-
 class Crypto {
-  #subtle = new SubtleCrypto(token);
+  #subtle = null;
   constructor(key) {
     if (key !== token) illegalConstructor();
   }
   get subtle() {
     if (!(#subtle in this)) illegalInvocation();
-    return this.#subtle;
+    return (this.#subtle ??= load('crypto_subtle').subtle);
   }
   getRandomValues(array) {
     if (!(#subtle in this)) illegalInvocation();
@@ -77,6 +40,13 @@ class Crypto {
     return native.randomUUID();
   }
 }
-expose(Crypto, 'Crypto');
+primordials.defineProperty(Crypto.prototype, 'DigestStream', {
+  __proto__: null,
+  get() {
+    return load('crypto_digest_stream').DigestStream;
+  },
+  configurable: true,
+});
+expose(Crypto, 'Crypto', { getters: [['subtle', primordials.getOwnPropertyDescriptor(Crypto.prototype, 'subtle').get]] });
 
-return { Crypto, SubtleCrypto, crypto: new Crypto(token) };
+return { Crypto, crypto: new Crypto(token) };

@@ -59,6 +59,8 @@ return {
   bufferByteLength: Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength').get,
   bufferDetached: Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'detached').get,
   Uint8Array,
+  bytesFromBase64: Uint8Array.fromBase64,
+  bytesToBase64: Uint8Array.prototype.toBase64,
   DataView,
   viewBuffer: typedArrayGetter('buffer'),
   viewByteOffset: typedArrayGetter('byteOffset'),

@@ -496,6 +496,13 @@ function wrap(state) {
   return new WritableStream(token, state);
 }
 
+// A class of streams over a sink of the platform's own: `super(inner)`.
+class PlatformWritableStream extends WritableStream {
+  constructor(inner) {
+    super(token, inner);
+  }
+}
+
 class CountQueuingStrategy {
   #highWaterMark;
   constructor(init) {
@@ -541,6 +548,7 @@ return {
   WritableStreamDefaultController,
   CountQueuingStrategy,
   ByteLengthQueuingStrategy,
+  PlatformWritableStream,
   CLOSED,
   wrap,
   stateOf,

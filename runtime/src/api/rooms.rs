@@ -186,8 +186,27 @@ pub(super) static ROOMS: &[Room] = &[
     Room {
         name: "crypto",
         source: include_str!("../../js/crypto.js"),
-        on_scope: &["Crypto", "SubtleCrypto"],
+        on_scope: &["Crypto"],
         on_global: &["crypto"],
-        native: Some(crypto::install),
+        native: Some(crypto::install_random),
     },
+    Room {
+        name: "crypto_subtle",
+        source: include_str!("../../js/crypto_subtle.js"),
+        on_scope: &["SubtleCrypto"],
+        on_global: &[],
+        native: Some(crypto::install_subtle),
+    },
+    Room {
+        name: "crypto_key",
+        source: include_str!("../../js/crypto_key.js"),
+        on_scope: &["CryptoKey"],
+        on_global: &[],
+        native: Some(crypto::install_keys),
+    },
+    library(
+        "crypto_digest_stream",
+        include_str!("../../js/crypto_digest_stream.js"),
+        Some(crypto::install_digest_stream),
+    ),
 ];

@@ -1,4 +1,11 @@
-//! The Rust half of `crypto`: random bytes, digests, constant-time comparison.
+//! The Rust half of `crypto`: random bytes, digests, constant-time comparison; ciphers, derivation, elliptic curves and
+//! RSA in rooms of their own. Keys cross as bytes, which JavaScript keeps in private fields.
+
+mod derive;
+mod digest_stream;
+mod elliptic;
+mod rsa_keys;
+mod symmetric;
 
 use md5::Md5;
 use sha1::Sha1;
@@ -8,12 +15,35 @@ use sha2::{Sha256, Sha384, Sha512};
 use super::args::{copy_bytes, new_array_buffer, set_function, throw_error, with_bytes};
 use super::timers::require_invocation;
 
-pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
-    set_function(scope, target, "isBuffer", is_buffer)?;
+/// For the room of the `crypto` object.
+pub(super) fn install_random(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "fillRandom", fill_random)?;
-    set_function(scope, target, "randomUUID", random_uuid)?;
+    set_function(scope, target, "randomUUID", random_uuid)
+}
+
+/// For the room of `SubtleCrypto`: the operations.
+pub(super) fn install_subtle(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    symmetric::install(scope, target)?;
+    derive::install(scope, target)?;
+    elliptic::install_operations(scope, target)?;
+    rsa_keys::install_operations(scope, target)?;
+    set_function(scope, target, "isBuffer", is_buffer)?;
     set_function(scope, target, "digest", digest)?;
     set_function(scope, target, "timingSafeEqual", timing_safe_equal)
+}
+
+/// For the room of `CryptoKey`: making and encoding keys.
+pub(super) fn install_keys(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    elliptic::install_keys(scope, target)?;
+    rsa_keys::install_keys(scope, target)?;
+    set_function(scope, target, "isBuffer", is_buffer)?;
+    set_function(scope, target, "fillRandom", fill_random)?;
+    set_function(scope, target, "timingSafeEqual", timing_safe_equal)
+}
+
+/// For the room of `DigestStream`.
+pub(super) fn install_digest_stream(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    digest_stream::install(scope, target)
 }
 
 /// `isBuffer(value) → boolean`: an `ArrayBuffer` or `SharedArrayBuffer`.
@@ -85,19 +115,23 @@ fn digest(
     mut result: v8::ReturnValue<'_, v8::Value>,
 ) {
     let name = args.get(0).to_rust_string_lossy(scope);
-    let compute: fn(&[u8]) -> Vec<u8> = match name.as_str() {
-        "MD5" => |bytes| Md5::digest(bytes).to_vec(),
-        "SHA-1" => |bytes| Sha1::digest(bytes).to_vec(),
-        "SHA-256" => |bytes| Sha256::digest(bytes).to_vec(),
-        "SHA-384" => |bytes| Sha384::digest(bytes).to_vec(),
-        "SHA-512" => |bytes| Sha512::digest(bytes).to_vec(),
-        _ => return,
-    };
-    if let Some(hash) = with_bytes(args.get(1), compute)
+    if let Some(Some(hash)) = with_bytes(args.get(1), |bytes| hash_of(&name, bytes))
         && let Some(buffer) = new_array_buffer(scope, &hash)
     {
         result.set(buffer.into());
     }
+}
+
+/// A digest by its Web Cryptography name in upper case.
+fn hash_of(name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(match name {
+        "MD5" => Md5::digest(bytes).to_vec(),
+        "SHA-1" => Sha1::digest(bytes).to_vec(),
+        "SHA-256" => Sha256::digest(bytes).to_vec(),
+        "SHA-384" => Sha384::digest(bytes).to_vec(),
+        "SHA-512" => Sha512::digest(bytes).to_vec(),
+        _ => return None,
+    })
 }
 
 /// `timingSafeEqual(a, b) → boolean`; `undefined` when their lengths differ.
