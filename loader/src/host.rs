@@ -107,6 +107,11 @@ impl LoaderHost {
         WorkerLoader::new(Arc::clone(&self.0), options)
     }
 
+    /// Where this host's I/O runs.
+    pub(crate) fn tasks(&self) -> &tokio::runtime::Handle {
+        &self.0.tasks
+    }
+
     /// Counters, for metrics.
     #[must_use]
     pub fn metrics(&self) -> Metrics {

@@ -10,6 +10,8 @@
 //! | `worker` | a Worker's states: asleep, starting, running, failed, ended |
 //! | [`live`] | which isolates are alive and idle, admission and eviction |
 //! | [`config`] | what one server runs, as plain data, validated |
+//! | [`fetch`] | the fetch event as it crosses between a Worker and its host |
+//! | [`graph`] | the services of one configuration, running; sockets |
 //! | [`placement`] | the seam to wherever isolates live |
 //! | [`in_process`] | isolates in this process: the placement over the pool |
 //! | [`pool`] | never-used isolates, made ahead, each used once; `mappings`: how many a process can hold |
@@ -20,6 +22,8 @@ pub mod code;
 pub mod config;
 pub mod entrypoint;
 pub mod error;
+pub mod fetch;
+pub mod graph;
 pub mod host;
 pub mod in_process;
 pub mod live;

@@ -8,7 +8,7 @@ use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::RpcError;
 use parking_lot::Mutex;
 
-use crate::code::WorkerCode;
+use crate::code::{CheckedCode, WorkerCode};
 use crate::error::LoaderError;
 use crate::host::{HostShared, LoaderOptions};
 use crate::stub::WorkerStub;
@@ -38,6 +38,13 @@ impl WorkerLoader {
     pub fn load(&self, code: WorkerCode) -> Result<WorkerStub, LoaderError> {
         let prepared = Prepared::new(&self.0, code)?;
         let worker = Worker::loaded(&self.0, prepared);
+        worker.start()?;
+        Ok(WorkerStub::new(worker))
+    }
+
+    /// Loads code that was checked already and stays loaded: a Worker of the configuration, which has no size caps.
+    pub(crate) fn load_configured(&self, code: CheckedCode) -> Result<WorkerStub, LoaderError> {
+        let worker = Worker::pinned(&self.0, Prepared::of_checked(&self.0, code));
         worker.start()?;
         Ok(WorkerStub::new(worker))
     }

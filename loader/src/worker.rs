@@ -14,7 +14,7 @@ use loaderd_runtime::limits::{Cause, Outcome, ResourceLimits, Usage};
 use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
 use parking_lot::Mutex;
 
-use crate::code::{GlobalOutbound, WorkerCode};
+use crate::code::{CheckedCode, GlobalOutbound, WorkerCode};
 use crate::entrypoint::{Entrypoint, Invocation, InvocationSlot, Next, PendingCall};
 use crate::error::LoaderError;
 use crate::host::HostShared;
@@ -36,14 +36,17 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(namespace: &Namespace, code: WorkerCode) -> Result<Self, LoaderError> {
-        let code = code.check(namespace.options.experimental)?;
+        Ok(Self::of_checked(namespace, code.check(namespace.options.experimental)?))
+    }
+
+    pub(crate) fn of_checked(namespace: &Namespace, code: CheckedCode) -> Self {
         let global_outbound = match code.global_outbound {
             GlobalOutbound::Inherit => namespace.options.outbound.clone(),
             GlobalOutbound::None => None,
             GlobalOutbound::Cap(cap) => Some(cap),
         };
         let limits = &namespace.host.limits;
-        Ok(Self {
+        Self {
             load: Arc::new(LoadCode {
                 source: code.source,
                 env: code.env,
@@ -53,7 +56,7 @@ impl Prepared {
                 on_hang: code.on_hang,
                 clock: code.clock,
             }),
-        })
+        }
     }
 }
 
@@ -62,9 +65,17 @@ pub(crate) struct Worker {
     id: u64,
     me: Weak<Worker>,
     host: Arc<HostShared>,
+    stay: Stay,
     /// Where it is cached, and under which name.
     cached: Option<(Weak<Namespace>, String)>,
     state: Mutex<State>,
+}
+
+/// Whether a Worker may be evicted when it is idle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stay {
+    Evictable,
+    Pinned,
 }
 
 struct State {
@@ -96,12 +107,19 @@ enum Phase {
 }
 
 impl Worker {
-    fn new(namespace: &Arc<Namespace>, name: Option<String>, phase: Phase, code: Option<Prepared>) -> Arc<Self> {
+    fn new(
+        namespace: &Arc<Namespace>,
+        name: Option<String>,
+        phase: Phase,
+        code: Option<Prepared>,
+        stay: Stay,
+    ) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Arc::new_cyclic(|me| Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             me: me.clone(),
             host: Arc::clone(&namespace.host),
+            stay,
             cached: name.map(|name| (Arc::downgrade(namespace), name)),
             state: Mutex::new(State {
                 phase,
@@ -117,12 +135,17 @@ impl Worker {
 
     /// A Worker with its code, not started yet.
     pub(crate) fn loaded(namespace: &Arc<Namespace>, code: Prepared) -> Arc<Self> {
-        Self::new(namespace, None, Phase::Asleep, Some(code))
+        Self::new(namespace, None, Phase::Asleep, Some(code), Stay::Evictable)
+    }
+
+    /// A Worker that is never evicted, not started yet.
+    pub(crate) fn pinned(namespace: &Arc<Namespace>, code: Prepared) -> Arc<Self> {
+        Self::new(namespace, None, Phase::Asleep, Some(code), Stay::Pinned)
     }
 
     /// A Worker whose code is on its way.
     pub(crate) fn awaiting_code(namespace: &Arc<Namespace>, name: Option<String>) -> Arc<Self> {
-        Self::new(namespace, name, Phase::AwaitingCode, None)
+        Self::new(namespace, name, Phase::AwaitingCode, None, Stay::Evictable)
     }
 
     /// The code is there, or never will be.
@@ -230,7 +253,7 @@ impl Worker {
                     return;
                 }
                 if state.waiting.is_empty() {
-                    let idle = (state.active == 0).then(|| self.host.live.became_idle(self.me.clone()));
+                    let idle = if state.active == 0 { self.list_as_idle() } else { None };
                     state.phase = Phase::Running { isolate: Arc::clone(isolate), idle };
                     state.report = Some(report);
                     let ready = std::mem::take(&mut state.ready);
@@ -392,10 +415,14 @@ impl Worker {
                 && let Phase::Running { idle, .. } = &mut state.phase
                 && idle.is_none()
             {
-                *idle = Some(self.host.live.became_idle(self.me.clone()));
+                *idle = self.list_as_idle();
             }
         }
         self.evict_over_bound();
+    }
+
+    fn list_as_idle(&self) -> Option<IdleKey> {
+        (self.stay == Stay::Evictable).then(|| self.host.live.became_idle(self.me.clone()))
     }
 
     fn evict_over_bound(&self) {

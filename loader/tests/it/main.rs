@@ -1,6 +1,7 @@
 //! The Worker Loader through its public doors.
 
 mod checks;
+mod graph;
 mod real;
 mod scripted;
 mod states;

@@ -1,0 +1,141 @@
+//! A configuration to running services.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck};
+use loaderd_runtime::error::Blame;
+use loaderd_runtime::isolate::HangPolicy;
+use loaderd_runtime::modules::{Module, WorkerSource};
+
+use super::{Graph, GraphOptions, Node, Reach, Shared, disk, env, network};
+use crate::code::{CheckedCode, GlobalOutbound};
+use crate::config::{Config, INTERNET, Network, ServiceKind, Worker, WorkerCode};
+use crate::error::LoaderError;
+use crate::host::{LoaderHost, LoaderOptions};
+
+/// What `Failed to start Worker:` reports begin with; a configuration's errors name the service instead.
+const FAILED: &str = "Failed to start Worker:\n";
+
+/// Why a configuration does not run. The texts are workerd's where it has any.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    /// A compatibility date or flags; one line for each problem.
+    #[error("{}", .errors.iter().map(|error| format!("service {service}: {error}")).collect::<Vec<_>>().join("\n"))]
+    Compat { service: String, errors: CompatErrors },
+    #[error("service {service}: {}", .error.to_string().strip_prefix(FAILED).unwrap_or(&.error.to_string()))]
+    Start { service: String, error: LoaderError },
+    #[error("service {service}: Worker \"{service}\"'s binding \"{binding}\": {problem}")]
+    Binding { service: String, binding: String, problem: String },
+    #[error("service {service}: the Worker's env cannot be made: {problem}")]
+    Env { service: String, problem: String },
+    #[error("service {service}: {problem}")]
+    Unsupported { service: String, problem: &'static str },
+    #[error("service {service}: {problem}")]
+    Service { service: String, problem: String },
+}
+
+impl GraphError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Start { error, .. } => error.blame(),
+            _ => Blame::Host,
+        }
+    }
+}
+
+impl Graph {
+    /// Starts every service of a configuration that passed [`Config::validate`], Workers side by side.
+    ///
+    /// # Errors
+    /// Everything that is wrong, in the order of the services.
+    pub async fn start(config: &Config, host: &LoaderHost, options: &GraphOptions) -> Result<Self, Vec<GraphError>> {
+        let shared = Arc::new(Shared { host: host.clone(), services: OnceLock::new() });
+        let reach = Reach::Weak(Arc::downgrade(&shared));
+        let mut nodes = HashMap::new();
+        let mut starting = Vec::new();
+        let mut errors = Vec::new();
+        let internet = network::service(&Network::internet(), host.tasks());
+        match internet {
+            Ok(internet) => drop(nodes.insert(INTERNET.to_owned(), Node::Plain(internet))),
+            Err(problem) => errors.push(GraphError::Service { service: INTERNET.to_owned(), problem }),
+        }
+        for service in &config.services {
+            let name = &service.name;
+            let node = match &service.kind {
+                ServiceKind::Worker(worker) => match code(name, worker, options, &reach) {
+                    Ok(code) => {
+                        let loader = host.loader(LoaderOptions::default());
+                        loader.load_configured(code).map(Node::Worker).map_err(|error| start_error(name, error))
+                    }
+                    Err(error) => Err(error),
+                },
+                ServiceKind::Network(config) => plain(name, network::service(config, host.tasks())),
+                ServiceKind::External(config) => plain(name, network::external(config, host.tasks())),
+                ServiceKind::Disk(config) => plain(name, disk::service(config, host.tasks())),
+            };
+            match node {
+                Ok(node) => {
+                    if let Node::Worker(stub) = &node {
+                        starting.push((name, stub.clone()));
+                    }
+                    nodes.insert(name.clone(), node);
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        // Set once, here; Workers may call each other from now on.
+        let _first = shared.services.set(nodes);
+        for (name, stub) in starting {
+            if let Err(error) = stub.ready().await {
+                errors.push(start_error(name, error));
+            }
+        }
+        if errors.is_empty() { Ok(Self(shared)) } else { Err(errors) }
+    }
+}
+
+fn start_error(service: &str, error: LoaderError) -> GraphError {
+    GraphError::Start { service: service.to_owned(), error }
+}
+
+fn plain(name: &str, made: Result<Arc<dyn loaderd_runtime::rpc::Capability>, String>) -> Result<Node, GraphError> {
+    made.map(Node::Plain).map_err(|problem| GraphError::Service { service: name.to_owned(), problem })
+}
+
+fn code(name: &str, worker: &Worker, options: &GraphOptions, reach: &Reach) -> Result<CheckedCode, GraphError> {
+    let unsupported = |problem| GraphError::Unsupported { service: name.to_owned(), problem };
+    let WorkerCode::Modules(modules) = &worker.code else {
+        return Err(unsupported(
+            "service-worker scripts (addEventListener) are not supported by loaderd. Export handlers from an ES module \
+             instead.",
+        ));
+    };
+    if !worker.durable_object_namespaces.is_empty() {
+        return Err(unsupported("Durable Object namespaces are not supported by loaderd yet."));
+    }
+    if !worker.tails.is_empty() || !worker.streaming_tails.is_empty() {
+        return Err(unsupported("Tail Workers are not supported by loaderd yet."));
+    }
+    if worker.cache_api_outbound.is_some() {
+        return Err(unsupported("`cacheApiOutbound` is not supported by loaderd yet."));
+    }
+    let date = options.compat_date.as_ref().or(worker.compatibility.date.as_ref());
+    let date = date.map_or("", String::as_str);
+    let compat = CompatFlags::resolve(date, &worker.compatibility.flags, options.experimental, DateCheck::today())
+        .map_err(|errors| GraphError::Compat { service: name.to_owned(), errors })?;
+    let main_module = modules.first().map(|module| module.name.clone()).unwrap_or_default();
+    let modules = modules.iter().map(|module| Module::new(module.name.clone(), module.content.clone())).collect();
+    Ok(CheckedCode {
+        source: WorkerSource { main_module, modules },
+        compat,
+        limits: worker.limits,
+        env: Some(env::env(name, &worker.bindings, reach)?),
+        global_outbound: GlobalOutbound::Cap(env::cap(&worker.global_outbound, reach)),
+        console: options.console.clone(),
+        on_hang: HangPolicy::Report,
+        clock: options.clock,
+    })
+}

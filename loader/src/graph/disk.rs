@@ -1,0 +1,241 @@
+//! A folder as a service: GET and HEAD of files and listings, PUT and DELETE where it is writable.
+
+use std::any::Any;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
+use tokio::io::AsyncWriteExt;
+
+use crate::config::DiskDirectory;
+use crate::fetch::{Body, FetchRequest, FetchResponse};
+
+/// Entries of a folder that one listing has.
+const LISTING_MAX: usize = 100_000;
+
+pub(super) fn service(config: &DiskDirectory, tasks: &tokio::runtime::Handle) -> Result<Arc<dyn Capability>, String> {
+    let root = config.path.clone().ok_or("the disk service has no path.")?;
+    if !root.is_dir() {
+        return Err(format!("Directory named \"{}\" not found.", root.display()));
+    }
+    let folder = Folder { root, writable: config.writable, dotfiles: config.allow_dotfiles };
+    Ok(Arc::new(Disk { folder: Arc::new(folder), tasks: tasks.clone() }))
+}
+
+struct Disk {
+    folder: Arc<Folder>,
+    tasks: tokio::runtime::Handle,
+}
+
+struct Folder {
+    root: PathBuf,
+    writable: bool,
+    dotfiles: bool,
+}
+
+impl Capability for Disk {
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        match FetchRequest::from_call(&call) {
+            None => {
+                let message = "The RPC receiver does not implement the method: this service is not a Worker.";
+                reply.send(Err(RpcError::new("TypeError", message)));
+            }
+            Some(Err(error)) => reply.send(Err(error.to_rpc())),
+            Some(Ok(request)) => {
+                let folder = Arc::clone(&self.folder);
+                self.tasks.spawn(async move {
+                    let response = folder.serve(request).await.unwrap_or_else(|error| of_error(&error));
+                    reply.send(response.into_answer());
+                });
+            }
+        }
+        None
+    }
+
+    fn counts_as_subrequest(&self) -> bool {
+        true
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn of_error(error: &std::io::Error) -> FetchResponse {
+    match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+            FetchResponse::text(404, "Not Found", "Not Found")
+        }
+        _ => FetchResponse::text(500, "Internal Server Error", "Internal Server Error"),
+    }
+}
+
+impl Folder {
+    async fn serve(&self, request: FetchRequest) -> std::io::Result<FetchResponse> {
+        let Some(path) = self.resolve(&request.url) else {
+            return Ok(FetchResponse::text(404, "Not Found", "Not Found"));
+        };
+        match (request.method.as_str(), self.writable) {
+            ("GET", _) => self.get(&path, Wanted::Content).await,
+            ("HEAD", _) => self.get(&path, Wanted::Head).await,
+            ("PUT", true) => put(&path, request.body).await,
+            ("DELETE", true) => {
+                let metadata = tokio::fs::symlink_metadata(&path).await?;
+                if metadata.is_dir() {
+                    tokio::fs::remove_dir_all(&path).await
+                } else {
+                    tokio::fs::remove_file(&path).await
+                }?;
+                Ok(FetchResponse {
+                    status: 204,
+                    status_text: "No Content".into(),
+                    headers: Vec::new(),
+                    body: Body::Empty,
+                })
+            }
+            ("PUT" | "DELETE", false) => Ok(FetchResponse::text(405, "Method Not Allowed", "Method Not Allowed")),
+            _ => Ok(FetchResponse::text(501, "Not Implemented", "Not Implemented")),
+        }
+    }
+
+    /// The file that a URL means, always inside the folder.
+    fn resolve(&self, url: &str) -> Option<PathBuf> {
+        let url = url::Url::parse(url).ok()?;
+        let mut path = self.root.clone();
+        for segment in url.path_segments()? {
+            let decoded = percent_decode(segment)?;
+            if decoded.is_empty() {
+                continue;
+            }
+            let mut components = Path::new(&decoded).components();
+            // One plain name: neither `..` nor a separator in disguise.
+            let (Some(Component::Normal(name)), None) = (components.next(), components.next()) else { return None };
+            if decoded.contains('\0') || (decoded.starts_with('.') && !self.dotfiles) {
+                return None;
+            }
+            path.push(name);
+        }
+        Some(path)
+    }
+
+    async fn get(&self, path: &Path, wanted: Wanted) -> std::io::Result<FetchResponse> {
+        let metadata = tokio::fs::metadata(path).await?;
+        if metadata.is_dir() {
+            let listing = self.listing(path).await?;
+            let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+            return Ok(ok(headers, wanted, Body::Bytes(listing)));
+        }
+        if !metadata.is_file() {
+            return Ok(FetchResponse::text(406, "Not Acceptable", "Not a regular file or directory."));
+        }
+        let mut headers = vec![
+            ("Content-Type".to_owned(), "application/octet-stream".to_owned()),
+            ("Content-Length".to_owned(), metadata.len().to_string()),
+        ];
+        if let Ok(modified) = metadata.modified() {
+            headers.push(("Last-Modified".to_owned(), http_date(modified)));
+        }
+        let body = match wanted {
+            Wanted::Head => Body::Empty,
+            Wanted::Content => {
+                let file = tokio::fs::File::open(path).await?;
+                let stream = tokio_util::io::ReaderStream::with_capacity(file, crate::fetch::CHUNK_BYTES_MAX);
+                let frames = futures::StreamExt::map(stream, |chunk| chunk.map(http_body::Frame::data));
+                Body::from_http(http_body_util::StreamBody::new(Box::pin(frames)), &tokio::runtime::Handle::current())
+            }
+        };
+        Ok(ok(headers, wanted, body))
+    }
+
+    async fn listing(&self, path: &Path) -> std::io::Result<Bytes> {
+        let mut entries = Vec::new();
+        let mut folder = tokio::fs::read_dir(path).await?;
+        while let Some(entry) = folder.next_entry().await? {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entries.len() >= LISTING_MAX || (name.starts_with('.') && !self.dotfiles) {
+                continue;
+            }
+            let kind = entry.file_type().await?;
+            let kind = match kind {
+                kind if kind.is_file() => "file",
+                kind if kind.is_dir() => "directory",
+                kind if kind.is_symlink() => "symlink",
+                _ => "other",
+            };
+            entries.push(serde_json::json!({ "name": name, "type": kind }));
+        }
+        Ok(serde_json::Value::Array(entries).to_string().into())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Head,
+    Content,
+}
+
+fn ok(headers: Vec<(String, String)>, wanted: Wanted, body: Body) -> FetchResponse {
+    let body = if wanted == Wanted::Head { Body::Empty } else { body };
+    FetchResponse { status: 200, status_text: "OK".into(), headers, body }
+}
+
+/// Writes beside the file first, so that readers see the old content or the new.
+async fn put(path: &Path, body: Body) -> std::io::Result<FetchResponse> {
+    if let Some(parent) = path.parent() {
+        tokio::fs::create_dir_all(parent).await?;
+    }
+    let Some(name) = path.file_name() else {
+        return Ok(FetchResponse::text(403, "Unauthorized", "Unauthorized"));
+    };
+    let beside = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), uuid::Uuid::new_v4()));
+    let written = write(&beside, body).await;
+    let written = match written {
+        Ok(()) => tokio::fs::rename(&beside, path).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = written {
+        // What is left of it is in nobody's way if it cannot be removed.
+        let _left = tokio::fs::remove_file(&beside).await;
+        return Err(error);
+    }
+    Ok(FetchResponse { status: 204, status_text: "No Content".into(), headers: Vec::new(), body: Body::Empty })
+}
+
+async fn write(path: &Path, body: Body) -> std::io::Result<()> {
+    let mut file = tokio::fs::File::create(path).await?;
+    let mut body = body.into_http();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(std::io::Error::other)?;
+        if let Ok(bytes) = frame.into_data() {
+            file.write_all(&bytes).await?;
+        }
+    }
+    file.flush().await
+}
+
+/// `None` where what comes out is not UTF-8.
+fn percent_decode(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+        match (byte, after.get(..2).and_then(hex)) {
+            (b'%', Some(decoded)) => {
+                bytes.push(decoded);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn http_date(time: SystemTime) -> String {
+    httpdate::fmt_http_date(time)
+}

@@ -1,0 +1,44 @@
+//! Bindings to the message that becomes `env`.
+
+use std::sync::Arc;
+
+use loaderd_runtime::rpc::plain::{BytesKind, Plain, PlainObject};
+use loaderd_runtime::rpc::{Cap, CapKind, Message};
+
+use super::build::GraphError;
+use super::{Reach, Service};
+use crate::config::{Binding, BindingValue, ServiceDesignator};
+
+/// Makes a Worker's `env`.
+pub(super) fn env(worker: &str, bindings: &[Binding], reach: &Reach) -> Result<Message, GraphError> {
+    let mut members = Vec::with_capacity(bindings.len());
+    for binding in bindings {
+        let problem = |what: String| GraphError::Binding {
+            service: worker.to_owned(),
+            binding: binding.name.clone(),
+            problem: what,
+        };
+        let value = match &binding.value {
+            BindingValue::Text(text) => Plain::from(text.as_str()),
+            BindingValue::Data(data) => Plain::Bytes(BytesKind::ArrayBuffer, bytes::Bytes::copy_from_slice(data)),
+            BindingValue::Json(text) => Plain::from_json(text).map_err(|error| problem(error.to_string()))?,
+            BindingValue::Service(designator) => service(designator, reach),
+            BindingValue::FromEnvironment(variable) => {
+                std::env::var(variable).map_or(Plain::Null, |value| Plain::from(value.as_str()))
+            }
+            other => return Err(problem(format!("bindings of kind `{}` are not supported by loaderd.", other.kind()))),
+        };
+        members.push((binding.name.as_str(), value));
+    }
+    let env = Plain::Object(members.into_iter().collect::<PlainObject>());
+    env.to_message().map_err(|error| GraphError::Env { service: worker.to_owned(), problem: error.to_string() })
+}
+
+fn service(designator: &ServiceDesignator, reach: &Reach) -> Plain {
+    Plain::Cap(cap(designator, reach))
+}
+
+/// The capability of a service.
+pub(super) fn cap(designator: &ServiceDesignator, reach: &Reach) -> Cap {
+    Cap { kind: CapKind::Service, target: Arc::new(Service::new(reach.clone(), designator)) }
+}

@@ -1,0 +1,104 @@
+//! The service graph: the services of one configuration, running, with nothing reachable but what it connects.
+//!
+//! | File | Owns |
+//! |---|---|
+//! | `build` | a configuration to running services |
+//! | `env` | bindings to the `env` message |
+//! | `service` | references to services, as capabilities |
+//! | `network` | services that answer over a network |
+//! | `addresses` | which addresses a network service may reach |
+//! | `disk` | a folder as a service |
+//! | `server` | sockets, and HTTP on them |
+
+mod addresses;
+mod build;
+mod disk;
+mod env;
+mod network;
+mod server;
+mod service;
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, Weak};
+
+use loaderd_runtime::channel::ConsoleSink;
+use loaderd_runtime::compat::Experimental;
+use loaderd_runtime::isolate::ClockPolicy;
+
+pub use build::GraphError;
+pub use server::{BindError, Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, Server};
+pub use service::Service;
+
+use crate::WorkerStub;
+use crate::config::ServiceDesignator;
+use crate::host::LoaderHost;
+
+/// The services of one configuration, running. Cheap to clone; they end with the last clone.
+#[derive(Clone)]
+pub struct Graph(Arc<Shared>);
+
+/// How a configuration is run.
+#[derive(Clone)]
+pub struct GraphOptions {
+    /// Whether Workers may have experimental compatibility flags.
+    pub experimental: Experimental,
+    /// The compatibility date of every Worker, which then has none of its own.
+    pub compat_date: Option<String>,
+    /// Receives what Workers write to their console.
+    pub console: Option<Arc<dyn ConsoleSink>>,
+    pub clock: ClockPolicy,
+}
+
+impl Default for GraphOptions {
+    fn default() -> Self {
+        Self { experimental: Experimental::Refused, compat_date: None, console: None, clock: ClockPolicy::Frozen }
+    }
+}
+
+pub(crate) struct Shared {
+    host: LoaderHost,
+    services: OnceLock<HashMap<String, Node>>,
+}
+
+/// A running service.
+enum Node {
+    Worker(WorkerStub),
+    /// Anything that answers fetches and has no entrypoints.
+    Plain(Arc<dyn loaderd_runtime::rpc::Capability>),
+}
+
+impl Graph {
+    /// A service of this graph, to call from outside. Whether it exists is known at the first call.
+    #[must_use]
+    pub fn service(&self, designator: &ServiceDesignator) -> Service {
+        Service::new(Reach::Owned(Arc::clone(&self.0)), designator)
+    }
+
+    /// The host that runs its Workers.
+    #[must_use]
+    pub fn host(&self) -> &LoaderHost {
+        &self.0.host
+    }
+}
+
+impl Shared {
+    fn node(&self, name: &str) -> Option<&Node> {
+        self.services.get()?.get(name)
+    }
+}
+
+/// How a reference to a service reaches the graph: a Worker's own must not keep it alive.
+#[derive(Clone)]
+enum Reach {
+    Owned(Arc<Shared>),
+    Weak(Weak<Shared>),
+}
+
+impl Reach {
+    fn shared(&self) -> Option<Arc<Shared>> {
+        match self {
+            Self::Owned(shared) => Some(Arc::clone(shared)),
+            Self::Weak(shared) => shared.upgrade(),
+        }
+    }
+}
