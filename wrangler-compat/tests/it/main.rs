@@ -1,5 +1,7 @@
 //! Behaviour of the crate through its public doors. Cases are data; each says what goes in and what comes out.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+
 mod encoded_configs;
 mod projects;
 mod text_configs;
