@@ -255,12 +255,12 @@ impl Worker {
                 if state.waiting.is_empty() {
                     let idle = if state.active == 0 { self.list_as_idle() } else { None };
                     state.phase = Phase::Running { isolate: Arc::clone(isolate), idle };
-                    state.report = Some(report);
+                    state.report = Some(report.clone());
                     let ready = std::mem::take(&mut state.ready);
                     drop(state);
                     for waiter in ready {
                         // Whoever waited may have gone.
-                        let _gone = waiter.send(Ok(report));
+                        let _gone = waiter.send(Ok(report.clone()));
                     }
                     self.evict_over_bound();
                     return;
@@ -493,7 +493,7 @@ impl Worker {
                 state.ready.push(sender);
                 return receiver;
             }
-            Phase::Running { .. } => Ok(state.report.unwrap_or_default()),
+            Phase::Running { .. } => Ok(state.report.clone().unwrap_or_default()),
             Phase::Failed(error) => Err(error.clone()),
             Phase::Ended(cause) => Err(LoaderError::Ended(*cause)),
             Phase::Asleep => {
@@ -512,7 +512,7 @@ impl Worker {
     }
 
     pub(crate) fn load_report(&self) -> Option<LoadReport> {
-        self.state.lock().report
+        self.state.lock().report.clone()
     }
 
     fn forget(&self) {

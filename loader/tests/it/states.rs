@@ -46,10 +46,10 @@ async fn calls_wait_for_the_start_and_arrive_in_order() {
     assert_eq!(isolate.methods(), Vec::<String>::new());
     assert_eq!(stub.load_report(), None);
 
-    let report = LoadReport { startup_cpu: std::time::Duration::from_micros(7) };
-    isolate.start(Ok(report));
+    let report = LoadReport { startup_cpu: std::time::Duration::from_micros(7), ..LoadReport::default() };
+    isolate.start(Ok(report.clone()));
     assert_eq!(isolate.methods(), ["first", "second"]);
-    assert_eq!(stub.ready().await, Ok(report));
+    assert_eq!(stub.ready().await, Ok(report.clone()));
     assert_eq!(stub.load_report(), Some(report));
     let third = entrypoint.call_method("third", Message::default());
     assert_eq!(isolate.methods(), ["first", "second", "third"]);

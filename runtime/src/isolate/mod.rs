@@ -9,6 +9,7 @@ pub(crate) mod state;
 mod thread;
 pub(crate) mod timers;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use handle::{Entrypoint, Invocation, Isolate, WeakIsolate};
@@ -17,6 +18,7 @@ use crate::channel::Channels;
 use crate::error::Blame;
 use crate::limits::{Cause, ResourceLimits};
 use crate::modules::WorkerSource;
+use crate::modules::exports::ExportedEntrypoint;
 use crate::rpc::Message;
 
 /// What an isolate is created with, before any code is known.
@@ -71,11 +73,13 @@ pub enum ClockPolicy {
     Real,
 }
 
-/// What loading cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What loading cost, and what was loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadReport {
     /// CPU time of compiling and evaluating the modules.
     pub startup_cpu: Duration,
+    /// The entrypoints of the main module, the default one first. Shared, as reports are passed around.
+    pub entrypoints: Arc<[ExportedEntrypoint]>,
 }
 
 /// Why a Worker did not start.

@@ -15,6 +15,7 @@ use crate::invocation::InvocationState;
 use crate::limits::Cause;
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
 use crate::limits::watchdog::Registration;
+use crate::modules::exports::{ExportedEntrypoint, entrypoints};
 use crate::modules::start;
 use crate::rpc::glue;
 use crate::vm::Vm;
@@ -152,7 +153,7 @@ impl Thread {
         });
         let result = match (self.shared.cause(), result) {
             (Some(cause), _) => Err(LoadError::ended(cause)),
-            (None, Some(Ok(()))) => Ok(LoadReport { startup_cpu: startup }),
+            (None, Some(Ok(entrypoints))) => Ok(LoadReport { startup_cpu: startup, entrypoints: entrypoints.into() }),
             (None, Some(Err(error))) => Err(error),
             (None, None) => Err(LoadError::ended(Cause::Shutdown)),
         };
@@ -251,7 +252,7 @@ fn load_worker<'s>(
     state: &IsolateState,
     source: crate::modules::WorkerSource,
     env: Option<crate::rpc::Message>,
-) -> Result<(), LoadError> {
+) -> Result<Vec<ExportedEntrypoint>, LoadError> {
     let env_error = || LoadError {
         message: "Failed to start Worker:\nUncaught Error: The Worker's env is not a serialized object.".into(),
         phase: LoadPhase::Compile,
@@ -270,7 +271,7 @@ fn load_worker<'s>(
     *worker.env.borrow_mut() = Some(v8::Global::new(scope, env));
     let namespace = start::start(scope, state, source)?;
     *worker.main.borrow_mut() = Some(v8::Global::new(scope, namespace));
-    Ok(())
+    Ok(entrypoints(scope, namespace))
 }
 
 fn call_timer(scope: &mut v8::PinScope<'_, '_>, timer: Timer) {

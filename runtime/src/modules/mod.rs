@@ -3,6 +3,7 @@
 mod builtin;
 mod code_cache;
 pub(crate) mod diagnostics;
+pub mod exports;
 pub(crate) mod registry;
 mod resolve;
 pub(crate) mod start;

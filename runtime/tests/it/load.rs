@@ -148,3 +148,22 @@ fn memory_is_limited_and_the_process_lives() {
         );
     }
 }
+
+#[test]
+fn the_report_lists_entrypoints_without_running_their_code() {
+    let main = r#"
+        import { WorkerEntrypoint } from "cloudflare:workers";
+        export default { fetch() {}, test() {}, get trap() { throw new Error("ran"); }, not: 1 };
+        export class Service extends WorkerEntrypoint { greet() {} static helper() {} }
+        export const proxy = new Proxy({ test() {} }, { ownKeys() { throw new Error("ran"); } });
+        export const number = 5, text = "x", promise = Promise.resolve({ test() {} });
+        export function plain() {}
+        export const handlers = { test: () => {} };
+    "#;
+    let isolate = isolate();
+    let report = load(&isolate, code(&[("main.js", main)])).expect("it loads");
+    let listed: Vec<String> =
+        report.entrypoints.iter().map(|it| format!("{}: {}", it.name, it.handlers.join(" "))).collect();
+    assert_eq!(listed, ["default: fetch test", "Service: greet", "handlers: test", "plain: "]);
+    assert!(report.entrypoints[0].handles("test") && !report.entrypoints[1].handles("helper"));
+}
