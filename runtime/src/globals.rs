@@ -7,6 +7,7 @@ use std::time::Instant;
 use crate::api::{self, Host, TimerId};
 use crate::channel::{ConsoleLevel, ConsoleSink};
 use crate::isolate::state::IsolateState;
+use crate::rpc::glue;
 
 /// Prepares a new context before any program is known.
 pub(crate) fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) {
@@ -16,6 +17,8 @@ pub(crate) fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v
         // Only a heap too small for an empty context does this; the program finds no APIs and says so.
         tracing::error!(%error, "a new isolate has no APIs");
     }
+    // Every Worker needs these two: prepared here, their cost is paid in the pool and not by a request.
+    glue::prepare(scope);
 }
 
 impl Host for IsolateState {

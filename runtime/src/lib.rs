@@ -16,6 +16,7 @@
 
 pub mod api;
 pub mod channel;
+mod code_cache;
 pub mod compat;
 pub mod error;
 mod globals;

@@ -83,8 +83,17 @@ impl Vm {
         }
     }
 
-    /// Drops every handle into the heap before the heap goes.
-    pub(crate) fn dispose(self) {
+    /// Drops every handle into the heap before the heap goes. What it compiled of our own scripts is left to the next
+    /// isolates.
+    pub(crate) fn dispose(mut self) {
+        self.isolate.cancel_terminate_execution();
+        {
+            v8::scope!(let scope, &mut self.isolate);
+            let context = v8::Local::new(scope, &self.context);
+            let scope = &mut v8::ContextScope::new(scope, context);
+            crate::api::offer_caches(scope);
+            crate::modules::code_cache::offer_all(scope, &self.state);
+        }
         let Self { state, context, isolate, platform } = self;
         drop(context);
         state.clear();

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use crate::channel::ConsoleSink;
 
+pub(crate) use self::registry::offer_caches;
 pub use self::registry::{InstallError, install};
 pub use self::structured_clone::is_dom_exception;
 pub(crate) use self::timers::GLOBAL_SCOPE_REFUSAL;

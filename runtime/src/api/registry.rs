@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::OnceLock;
 
 use super::console;
 use super::rooms::{ROOMS, Room};
+use crate::code_cache::CodeCache;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
 const SCRIPT_PREFIX: &str = "loaderd:";
@@ -18,18 +18,21 @@ const PRIMORDIALS: &str = include_str!("../../js/primordials.js");
 #[error("the API could not be installed in a new context")]
 pub struct InstallError;
 
-/// A code cache made by the first isolate of the process that compiled a script, used by all later ones.
-/// Only the runtime's own scripts go here: never a program's.
-struct CodeCache(OnceLock<Vec<u8>>);
-
-static PRIMORDIALS_CACHE: CodeCache = CodeCache(OnceLock::new());
-static ROOM_CACHES: [CodeCache; ROOMS.len()] = [const { CodeCache(OnceLock::new()) }; ROOMS.len()];
+static PRIMORDIALS_CACHE: CodeCache = CodeCache::new();
+static ROOM_CACHES: [CodeCache; ROOMS.len()] = [const { CodeCache::new() }; ROOMS.len()];
 
 /// What this isolate's one context has of the API.
 struct Loaded {
     primordials: v8::Global<v8::Object>,
     load: v8::Global<v8::Function>,
-    rooms: RefCell<Vec<Option<v8::Global<v8::Object>>>>,
+    rooms: RefCell<Vec<Option<LoadedRoom>>>,
+}
+
+/// A room that has run.
+struct LoadedRoom {
+    exports: v8::Global<v8::Object>,
+    /// Its script, for the code cache.
+    script: v8::Global<v8::Function>,
 }
 
 /// Puts every global of the API on the current context's global object, unloaded.
@@ -47,12 +50,12 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let undefined = v8::undefined(scope);
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
-    keep_cache(capture, &PRIMORDIALS_CACHE);
+    offer_cache(capture, &PRIMORDIALS_CACHE);
     let load = v8::Function::builder(load_callback).build(scope)?;
     let loaded = Loaded {
         primordials: v8::Global::new(scope, primordials),
         load: v8::Global::new(scope, load),
-        rooms: RefCell::new(vec![None; ROOMS.len()]),
+        rooms: RefCell::new(ROOMS.iter().map(|_| None).collect()),
     };
     scope.set_slot(Rc::new(loaded));
 
@@ -157,9 +160,8 @@ fn load_callback(
 /// remembered: the next touch tries again.
 fn exports<'s>(scope: &mut v8::PinScope<'s, '_>, index: usize) -> Option<v8::Local<'s, v8::Object>> {
     let loaded = Rc::clone(scope.get_slot::<Rc<Loaded>>()?);
-    let known = loaded.rooms.borrow().get(index)?.clone();
-    if let Some(exports) = known {
-        return Some(v8::Local::new(scope, exports));
+    if let Some(known) = loaded.rooms.borrow().get(index)? {
+        return Some(v8::Local::new(scope, &known.exports));
     }
     let room = &ROOMS[index];
     let function = compile(scope, room.name, room.source, &["primordials", "native", "load"], &ROOM_CACHES[index])?;
@@ -169,9 +171,9 @@ fn exports<'s>(scope: &mut v8::PinScope<'s, '_>, index: usize) -> Option<v8::Loc
     let undefined = v8::undefined(scope);
     let exports = function.call(scope, undefined.into(), &[primordials.into(), native.into(), load.into()])?;
     let exports = v8::Local::<v8::Object>::try_from(exports).ok()?;
-    keep_cache(function, &ROOM_CACHES[index]);
     let mut rooms = loaded.rooms.borrow_mut();
-    rooms[index] = Some(v8::Global::new(scope, exports));
+    let script = v8::Global::new(scope, function);
+    rooms[index] = Some(LoadedRoom { exports: v8::Global::new(scope, exports), script });
     Some(exports)
 }
 
@@ -200,7 +202,8 @@ fn compile<'s>(
     for parameter in parameters {
         names.push(v8::String::new(scope, parameter)?);
     }
-    let (mut source, options) = match cache.0.get() {
+    let cached = cache.get();
+    let (mut source, options) = match &cached {
         Some(bytes) => (
             v8::script_compiler::Source::new_with_cached_data(text, Some(&origin), v8::CachedData::new(bytes)),
             v8::script_compiler::CompileOptions::ConsumeCodeCache,
@@ -226,13 +229,21 @@ fn compile<'s>(
     Some(function)
 }
 
-/// Makes the code cache of a script once it has run (lazily compiled functions it used are then part of it).
-fn keep_cache(function: v8::Local<'_, v8::Function>, cache: &CodeCache) {
-    if cache.0.get().is_none()
-        && let Some(data) = function.create_code_cache()
+/// Leaves behind what an isolate that is about to go has compiled of the rooms it used.
+pub(crate) fn offer_caches(scope: &mut v8::PinScope<'_, '_>) {
+    let Some(loaded) = scope.get_slot::<Rc<Loaded>>().cloned() else { return };
+    for (room, cache) in loaded.rooms.borrow().iter().zip(&ROOM_CACHES) {
+        if let Some(room) = room {
+            offer_cache(v8::Local::new(scope, &room.script), cache);
+        }
+    }
+}
+
+fn offer_cache(script: v8::Local<'_, v8::Function>, cache: &CodeCache) {
+    if cache.wants_more()
+        && let Some(data) = script.create_code_cache()
     {
-        // Losing the race to another thread's equal cache is fine.
-        let _ = cache.0.set(data.to_vec());
+        cache.offer(&data);
     }
 }
 

@@ -1,20 +1,33 @@
-//! Compiling modules, with V8's code cache for those the host vouches for.
-//!
-//! A cache entry is bytecode that V8 trusts, so only sources the host marked [`CodeCachePolicy::Shared`] are cached,
-//! under their whole text: nothing a program wrote is ever a key or a value here.
+//! Compiling modules, with a code cache for those the host vouches for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
-use super::CodeCachePolicy;
 use super::registry::{OriginKind, origin};
+use super::{CodeCachePolicy, ModuleContent};
+use crate::code_cache::CodeCache;
+use crate::isolate::state::IsolateState;
 
 /// Sources kept; the host has a handful of fixed modules. Over it, further ones are compiled afresh.
-const ENTRIES_MAX: usize = 64;
+const SOURCES_MAX: usize = 64;
 
-static CACHE: LazyLock<Mutex<HashMap<Arc<str>, Arc<[u8]>>>> = LazyLock::new(Mutex::default);
+/// By the whole text: a version of V8 and its flags are those of this process.
+static CACHES: LazyLock<Mutex<HashMap<Arc<str>, Arc<CodeCache>>>> = LazyLock::new(Mutex::default);
+
+fn cache_of(source: &Arc<str>) -> Option<Arc<CodeCache>> {
+    let mut caches = CACHES.lock();
+    if let Some(cache) = caches.get(source) {
+        return Some(cache.clone());
+    }
+    if caches.len() >= SOURCES_MAX {
+        return None;
+    }
+    let cache = Arc::new(CodeCache::new());
+    caches.insert(source.clone(), cache.clone());
+    Some(cache)
+}
 
 /// Compiles an ES module; `None` with an exception pending.
 pub(crate) fn compile_module<'s>(
@@ -25,33 +38,31 @@ pub(crate) fn compile_module<'s>(
 ) -> Option<v8::Local<'s, v8::Module>> {
     let code = v8::String::new(scope, source)?;
     let origin = origin(scope, name, OriginKind::Module);
-    if policy == CodeCachePolicy::None {
+    let cached = match policy {
+        CodeCachePolicy::None => None,
+        CodeCachePolicy::Shared => cache_of(source).and_then(|cache| cache.get()),
+    };
+    let Some(bytes) = cached else {
         return v8::script_compiler::compile_module(scope, &mut v8::script_compiler::Source::new(code, Some(&origin)));
-    }
-    let cached = CACHE.lock().get(source).cloned();
-    if let Some(bytes) = &cached {
-        let data = v8::script_compiler::CachedData::new(bytes);
-        let mut with_cache = v8::script_compiler::Source::new_with_cached_data(code, Some(&origin), data);
-        let module = v8::script_compiler::compile_module2(
-            scope,
-            &mut with_cache,
-            v8::script_compiler::CompileOptions::ConsumeCodeCache,
-            v8::script_compiler::NoCacheReason::NoReason,
-        );
-        // A rejected cache has compiled from source; nothing is lost but time.
-        return module;
-    }
-    let module =
-        v8::script_compiler::compile_module(scope, &mut v8::script_compiler::Source::new(code, Some(&origin)))?;
-    remember(scope, source, module);
-    Some(module)
+    };
+    let data = v8::script_compiler::CachedData::new(&bytes);
+    // A cache that V8 rejects is compiled from source; nothing is lost but time.
+    v8::script_compiler::compile_module2(
+        scope,
+        &mut v8::script_compiler::Source::new_with_cached_data(code, Some(&origin), data),
+        v8::script_compiler::CompileOptions::ConsumeCodeCache,
+        v8::script_compiler::NoCacheReason::NoReason,
+    )
 }
 
-fn remember<'s>(scope: &mut v8::PinScope<'s, '_>, source: &Arc<str>, module: v8::Local<'s, v8::Module>) {
-    let script = module.get_unbound_module_script(scope);
-    let Some(data) = script.create_code_cache() else { return };
-    let mut cache = CACHE.lock();
-    if cache.len() < ENTRIES_MAX {
-        cache.insert(source.clone(), Arc::from(&**data));
+/// Leaves behind what an isolate that is about to go has compiled of the host's modules.
+pub(crate) fn offer_all(scope: &mut v8::PinScope<'_, '_>, state: &IsolateState) {
+    for (content, module) in state.registry.borrow().shared_modules() {
+        let ModuleContent::EsModule(source) = content else { continue };
+        let Some(cache) = cache_of(source).filter(|cache| cache.wants_more()) else { continue };
+        let module = v8::Local::new(scope, module);
+        if let Some(data) = module.get_unbound_module_script(scope).create_code_cache() {
+            cache.offer(&data);
+        }
     }
 }

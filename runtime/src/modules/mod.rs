@@ -1,7 +1,7 @@
 //! What a Worker is made of.
 
 mod builtin;
-mod code_cache;
+pub(crate) mod code_cache;
 pub(crate) mod diagnostics;
 pub mod exports;
 pub(crate) mod registry;

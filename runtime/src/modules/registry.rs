@@ -50,6 +50,12 @@ impl Registry {
         names
     }
 
+    /// The compiled modules whose code the host lets others use.
+    pub(super) fn shared_modules(&self) -> impl Iterator<Item = (&ModuleContent, &v8::Global<v8::Module>)> {
+        let shared = |entry: &&Entry| entry.code_cache == CodeCachePolicy::Shared;
+        self.entries.values().filter(shared).filter_map(|entry| Some((&entry.content, entry.module.as_ref()?)))
+    }
+
     pub(super) fn name_of(&self, module: v8::Local<v8::Module>, scope: &v8::Isolate) -> Option<String> {
         let names = self.names.borrow();
         names

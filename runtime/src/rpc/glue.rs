@@ -11,6 +11,14 @@ use super::{Call, Message, Reply, serve};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
 
+/// Loads the rooms that every call needs. Nothing is lost when it fails: they are loaded when they are needed.
+pub(crate) fn prepare(scope: &mut v8::PinScope<'_, '_>) {
+    v8::tc_scope!(let scope, scope);
+    let _ = RpcState::of(scope).js(scope);
+    let _ = workers_module(scope);
+    scope.reset();
+}
+
 /// Starts handling an invocation's first call, in a turn whose current invocation is the new one. The reply is kept
 /// with the invocation, so it is answered however the invocation ends. `result` stands for the call's result when
 /// the caller may pipeline on it.
