@@ -1,7 +1,7 @@
 // Lets a module of tools answer the host calls of a pass. The module is the user's own and is trusted; what it answers
 // is checked all the same, so that a mistake in it is told apart from a mistake in the program.
 
-import { WorkerEntrypoint } from "cloudflare:workers";
+import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
 import * as tools from "./tools.js";
 
 const isPlainObject = (value) => {
@@ -55,7 +55,8 @@ const failureOf = (thrown) => {
 const success = (value) => JSON.stringify({ _tag: "CodeHostCallSuccess", value });
 const failure = (error) => JSON.stringify({ _tag: "CodeHostCallFailure", error });
 
-export default class extends WorkerEntrypoint {
+/** All calls of a pass are made on one of these, and so in one invocation: tools may wait for each other. */
+class Tools extends RpcTarget {
   /** The namespaces and their methods, as JSON text. */
   list() {
     const namespaces = Object.keys(tools).map((name) => ({ name, methods: methodsOf(tools[name]) }));
@@ -78,5 +79,11 @@ export default class extends WorkerEntrypoint {
     if (isJson(value)) return success(value);
     console.error(`${namespace}.${method} returned ${describe(value)}, which is no JSON value`);
     return undefined;
+  }
+}
+
+export default class extends WorkerEntrypoint {
+  open() {
+    return new Tools();
   }
 }

@@ -3,13 +3,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use loaderd_loader::{Entrypoint, GlobalOutbound, LoaderError, ModuleSource, WorkerCode, WorkerLoader, WorkerStub};
+use loaderd_loader::{GlobalOutbound, LoaderError, ModuleSource, WorkerCode, WorkerLoader, WorkerStub};
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::isolate::{ClockPolicy, HangPolicy};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::plain::Plain;
-use loaderd_runtime::rpc::{Message, RpcError};
+use loaderd_runtime::rpc::{Call, Capability, Message, Op, Reply, RpcError};
 
 use crate::executor::COMPATIBILITY_DATE_DEFAULT;
 use crate::host::{CodeHostCall, CodeHostCallOutcome, HostCallFuture, HostDefect, HostDefectKind, HostEnd, PassHost};
@@ -39,9 +39,10 @@ pub enum ToolsError {
 
 /// A module that answers host calls. Dropping it ends its isolate.
 pub struct ToolsHost {
-    stub: WorkerStub,
-    entrypoint: Arc<Entrypoint>,
+    /// The object that answers. All calls on it belong to one invocation, so tools may wait for each other.
+    tools: Arc<dyn Capability>,
     namespaces: Vec<CodeExecutionNamespace>,
+    _worker: OwnedWorker,
 }
 
 impl ToolsHost {
@@ -58,12 +59,19 @@ impl ToolsHost {
         code.clock = ClockPolicy::Real;
         // One call may wait for another; the pass has the deadline.
         code.on_hang = HangPolicy::Wait;
-        let stub = loader.load(code)?;
-        let entrypoint = stub.entrypoint(None, None, ResourceLimits::default());
-        let mut tools = Self { stub, entrypoint, namespaces: Vec::new() };
-        tools.stub.ready().await?;
-        tools.namespaces = tools.describe().await?;
-        Ok(tools)
+        let worker = OwnedWorker(loader.load(code)?);
+        worker.0.ready().await?;
+        let entrypoint = worker.0.entrypoint(None, None, ResourceLimits::default());
+        let answer = entrypoint.call_method("open", arguments(Vec::new())).await;
+        let tools = match Plain::from_message(&answer.result.map_err(unusable)?) {
+            Ok(Plain::Cap(tools)) => tools.target,
+            _ => return Err(ToolsError::Unreadable),
+        };
+        let list = call(&tools, "list", Vec::new()).await.map_err(unusable)?;
+        let list = text(&list).and_then(|text| Plain::from_json(&text).ok()).ok_or(ToolsError::Unreadable)?;
+        let list = list.as_array().ok_or(ToolsError::Unreadable)?;
+        let namespaces = list.iter().map(namespace).collect::<Result<_, _>>()?;
+        Ok(Self { tools, namespaces, _worker: worker })
     }
 
     /// What the module offers.
@@ -71,18 +79,14 @@ impl ToolsHost {
     pub fn namespaces(&self) -> &[CodeExecutionNamespace] {
         &self.namespaces
     }
-
-    async fn describe(&self) -> Result<Vec<CodeExecutionNamespace>, ToolsError> {
-        let answer = self.entrypoint.call_method("list", arguments(Vec::new())).await;
-        let message = answer.result.map_err(|error| ToolsError::Describe(error.message))?;
-        let list = text(&message).and_then(|text| Plain::from_json(&text).ok()).ok_or(ToolsError::Unreadable)?;
-        list.as_array().ok_or(ToolsError::Unreadable)?.iter().map(namespace).collect()
-    }
 }
 
-impl Drop for ToolsHost {
+/// A Worker that ends when it is dropped.
+struct OwnedWorker(WorkerStub);
+
+impl Drop for OwnedWorker {
     fn drop(&mut self) {
-        self.stub.end(Cause::Shutdown);
+        self.0.end(Cause::Shutdown);
     }
 }
 
@@ -99,13 +103,26 @@ impl PassHost for ToolsHost {
     fn call(&self, call: CodeHostCall) -> HostCallFuture<'_> {
         Box::pin(async move {
             let given = [call.namespace.as_str(), call.method.as_str(), call.argument.as_str()];
-            let answering = self.entrypoint.call_method("call", arguments(given.map(Plain::from).into()));
-            match answering.await.result {
+            match self::call(&self.tools, "call", given.map(Plain::from).into()).await {
                 Ok(message) => Ok(outcome(&message)),
                 Err(error) => Err(broken(&error)),
             }
         })
     }
+}
+
+/// Calls a method of the tools. Dropping the future leaves the tool running: it is the user's own.
+async fn call(tools: &Arc<dyn Capability>, method: &str, values: Vec<Plain>) -> Result<Message, RpcError> {
+    let (reply, answer) = Reply::channel();
+    tools.call(Call { path: vec![method.to_owned()], op: Op::Call(arguments(values)) }, reply);
+    match answer.await {
+        Ok(answer) => answer.result,
+        Err(_) => Err(RpcError::ended(Cause::Canceled)),
+    }
+}
+
+fn unusable(error: RpcError) -> ToolsError {
+    ToolsError::Describe(error.message)
 }
 
 /// An argument's text is bounded far below what a message may hold.
