@@ -357,10 +357,13 @@ async function fetch(input, init) {
   const scheme = url.slice(0, url.indexOf(':'));
   if (scheme === 'data') return dataResponse(url);
   if (scheme !== 'http' && scheme !== 'https') throw new TypeError(`Fetch API cannot load: ${url}`);
+  const http = load('rpc_http');
+  const outbound = http.outbound();
+  if (outbound !== undefined) return http.fetchThrough(outbound, request, signal);
   throw new primordials.Error(
     'This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities ' +
       "(such as bindings in 'env') to talk to the outside world.",
   );
 }
 
-return { Request, Response, Body, fetch: unlengthen(fetch), isRequest, isResponse, newResponse };
+return { Request, Response, Body, fetch: unlengthen(fetch), isRequest, isResponse, newResponse, signalOf };

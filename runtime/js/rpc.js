@@ -34,7 +34,7 @@ const {
 } = primordials;
 const { isMap, isSet } = native;
 const { DOMException, isDOMException } = load('dom_exception');
-const { badConstructorArgument, illegalConstructor } = load('webidl');
+const { badConstructorArgument, illegalConstructor, isResource } = load('webidl');
 
 const PATH_MAX = 64;
 // What a value is written for; the numbers are Rust's.
@@ -289,6 +289,25 @@ defineHidden(ServiceStub.prototype, 'constructor', ServiceStub);
 
 class RpcTarget {}
 
+ServiceStub.prototype.fetch = function fetch(input, init) {
+  return apply(load('rpc_http').fetch, this, [input, init]);
+};
+
+// A call that the platform makes for itself.
+function invoke(parent, path, args) {
+  return start({ __proto__: null, kind: PROPERTY, parent, path }, args, undefined);
+}
+
+// Takes a stub that arrived in a value out of what is disposed of with that value.
+function hold(stub) {
+  const state = stateOf(stub);
+  if (state?.kind !== STUB || state.disposed) {
+    native.throwDataCloneError('Unable to deserialize cloned data.');
+  }
+  state.disposed = true;
+  return { __proto__: null, kind: STUB, id: state.id, disposed: false };
+}
+
 function read(state) {
   try {
     return start(state, undefined, undefined);
@@ -399,7 +418,7 @@ function describe(object, purpose) {
   const proxy = native.isProxy(object);
   if (proxy || typeof object === 'function' || isTarget(object)) return describeReceiver(object, purpose, proxy);
   if (isDOMException(object)) return [DOM_EXCEPTION, [object.name, object.message, object.stack]];
-  return undefined;
+  return isResource(object) ? load('rpc_http').describe(object, purpose <= RESULT) : undefined;
 }
 
 function describeReceiver(object, purpose, proxy) {
@@ -501,8 +520,7 @@ function reviveDOMException({ 0: name, 1: message, 2: stack }) {
 }
 
 function revive({ 0: type, 1: value }) {
-  if (type === DOM_EXCEPTION) return reviveDOMException(value);
-  native.throwDataCloneError('Unable to deserialize cloned data.');
+  return type === DOM_EXCEPTION ? reviveDOMException(value) : load('rpc_http').revive(type, value);
 }
 
 // --- Calls this side answers --------------------------------------------------------------------------------------
@@ -672,6 +690,10 @@ return {
   RpcProperty,
   RpcTarget,
   ServiceStub,
+  SERVICE,
+  invoke,
+  hold,
+  letGo: disposeStub,
   makeStub,
   describe,
   substitute,

@@ -81,6 +81,7 @@ class LoopbackServiceStub {
   }
 }
 rpc.finishClass(LoopbackServiceStub, 'LoopbackServiceStub', false);
+LoopbackServiceStub.prototype.fetch = rpc.ServiceStub.prototype.fetch;
 
 // A stub of an entrypoint of this Worker; called, it gives one with properties.
 function makeLoopback(name) {
@@ -192,17 +193,27 @@ function entrypoint(name, props, path, args, stubs, reply, result) {
   rpc.answer(() => callEntrypoint(name, props, path, args), stubs, reply, result);
 }
 
+function fetchOf(handler) {
+  const method = handler.fetch;
+  if (typeof method !== 'function') throw new Error('Handler does not export a fetch() function.');
+  return (...args) => apply(method, handler, args);
+}
+
 function callEntrypoint(name, props, path, args) {
+  const http = path.length === 1 && path[0] === 'fetch' ? load('rpc_http') : undefined;
+  const isFetch = http !== undefined && http.isFetch(path, args);
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
   const context = makeContext(props);
   const reserved = rpc.RESERVED_OF_ENTRYPOINTS;
   if (extendsClass(value, WorkerEntrypoint)) {
     const instance = new value(context, native.env());
+    if (isFetch) return http.deliverFetch((request) => fetchOf(instance)(request), args[0]);
     return rpc.callMember(rpc.lookup(instance, false, path, reserved), path, args);
   }
   if (typeof value === 'object' && value !== null) {
     const handler = { __proto__: null, env: native.env(), context };
+    if (isFetch) return http.deliverFetch((request) => fetchOf(value)(request, handler.env, context), args[0]);
     return rpc.callMember(rpc.lookup(value, true, path, reserved), path, args, handler);
   }
   throw new Error(

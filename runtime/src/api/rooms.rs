@@ -27,6 +27,7 @@ const fn library(name: &'static str, source: &'static str, native: Option<Native
 pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
     library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
+    library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
     Room {

@@ -1,4 +1,4 @@
-//! The Rust halves of the rooms `rpc` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
+//! The Rust halves of the rooms `rpc`, `rpc_http` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
 use crate::invocation::{Hold, HoldKind};
@@ -43,6 +43,10 @@ pub(super) fn install_workers(scope: &mut v8::PinScope<'_, '_>, native: v8::Loca
     set_function(scope, native, "env", env)?;
     set_function(scope, native, "frame", frame)?;
     set_function(scope, native, "setFrame", set_frame)
+}
+
+pub(super) fn install_http(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "outbound", outbound)
 }
 
 /// Ids are whole numbers below 2⁵³, made here; anything else is not an id.
@@ -260,6 +264,19 @@ fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut 
     let Some(isolate) = IsolateState::of(scope).isolate() else { return };
     let target = isolate.entrypoint(EntrypointSpec { name: Some(name), props, ..EntrypointSpec::default() });
     let import = RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
+    returned_import(scope, import, &mut returned);
+}
+
+/// `outbound()`: the import of where global `fetch()` goes; undefined when nowhere.
+fn outbound<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    let rpc = RpcState::of(scope);
+    if let Some(import) = rpc.outbound.get() {
+        return returned.set(number(scope, import));
+    }
+    let worker = IsolateState::of(scope).worker.borrow().clone();
+    let Some(cap) = worker.and_then(|worker| worker.channels.global_outbound.clone()) else { return };
+    let import = rpc.import(Cap { kind: CapKind::Service, ..cap }, None, Keep::UntilDropped);
+    rpc.outbound.set(import.ok());
     returned_import(scope, import, &mut returned);
 }
 

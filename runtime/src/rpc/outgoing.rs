@@ -67,7 +67,7 @@ pub(crate) fn start<'s>(
         None => Op::Get,
         Some(arguments) => Op::Call(serialize(scope, arguments, Purpose::Arguments)?),
     };
-    if cap.target.counts_as_subrequest()
+    if (cap.kind == CapKind::Service || cap.target.counts_as_subrequest())
         && let Err(message) = invocation.count_subrequest(SubrequestClass::External)
     {
         throw_error(scope, message);

@@ -92,6 +92,8 @@ pub(crate) struct RpcState {
     pub(crate) tasks: RefCell<HashMap<u64, (InvocationId, Hold)>>,
     /// Calls on exports that wait in the inbox.
     pub(crate) waiting: Arc<AtomicUsize>,
+    /// Where global `fetch()` goes, once it was used.
+    pub(crate) outbound: Cell<Option<ImportId>>,
     next_id: Cell<u64>,
 }
 

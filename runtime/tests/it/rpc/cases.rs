@@ -266,6 +266,92 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
         "const s = await service.counter(1); await service.forward(s); return s.increment()",
         "2",
     ),
+    // Fetches, and objects of the API in values.
+    (
+        "fetch",
+        "const r = await service.fetch('http://host/path?q', { method: 'POST', headers: { a: 'b' }, body: 'hello' }); \
+         return [r.status, r.statusText, r.headers.get('x-method'), await r.text(), r instanceof Response, r.url]",
+        r#"[201,"Created","POST","http://host/path?q b hello",true,"http://host/path?q"]"#,
+    ),
+    (
+        "fetch streams both ways",
+        "const { readable, writable } = new TransformStream(); const w = writable.getWriter(); \
+         const r = service.fetch('http://host/stream', { method: 'PUT', body: readable }); \
+         const e = new TextEncoder(); w.write(e.encode('ab')); w.write(e.encode('cd')); w.close(); \
+         return (await r).text()",
+        "\"<abcd>\"",
+    ),
+    ("fetch of a handler", "return (await ctx.exports.handler.fetch('http://a/')).text()", "\"handler\""),
+    (
+        "fetch without a handler",
+        "return ctx.exports.noFetch.fetch('http://a/')",
+        "Error: Handler does not export a fetch() function. (remote)",
+    ),
+    (
+        "fetch that gives no response",
+        "return service.fetch('http://host/bad')",
+        "TypeError: Incorrect type for Promise: the Promise did not resolve to 'Response'. (remote)",
+    ),
+    ("fetch that throws", "return service.fetch('http://host/throw')", "RangeError: no (remote)"),
+    (
+        "aborted fetch",
+        "return service.fetch('http://a/', { signal: AbortSignal.abort() })",
+        "AbortError: The operation was aborted",
+    ),
+    (
+        "headers",
+        "const h = await service.echo(new Headers([['a', '1'], ['set-cookie', 'x'], ['set-cookie', 'y']])); \
+         return [h instanceof Headers, [...h]]",
+        r#"[true,[["a","1"],["set-cookie","x"],["set-cookie","y"]]]"#,
+    ),
+    (
+        "request",
+        "const r = await service.echo(new Request('http://a/', { method: 'PUT', body: 'x', redirect: 'manual', cf: { c: 1 } })); \
+         return [r.url, r.method, r.redirect, r.cf, await r.text()]",
+        r#"["http://a/","PUT","manual",{"c":1},"x"]"#,
+    ),
+    (
+        "response",
+        "const r = await service.echo(new Response('body', { status: 404, headers: { a: 'b' } })); \
+         return [r.status, r.headers.get('a'), await r.text()]",
+        r#"[404,"b","body"]"#,
+    ),
+    (
+        "blob",
+        "const b = await service.echo({ b: new Blob(['x'], { type: 'text/a' }) }); return [b.b.type, await b.b.text()]",
+        r#"["text/a","x"]"#,
+    ),
+    (
+        "readable stream",
+        "const s = await service.echo(new Blob(['a'.repeat(200000)]).stream()); return (await new Response(s).text()).length",
+        "200000",
+    ),
+    (
+        "writable stream",
+        "const { readable, writable } = new IdentityTransformStream(); const done = service.writeTo(writable); \
+         const text = await new Response(readable).text(); await done; return text",
+        "\"foo, bar\"",
+    ),
+    (
+        "locked stream",
+        "const s = new Blob(['a']).stream(); s.getReader(); return service.echo(s)",
+        "TypeError: The ReadableStream has been locked to a reader.",
+    ),
+    (
+        "stream in props",
+        "return service({ props: { s: new Blob(['a']).stream() } }).props()",
+        "DataCloneError: ReadableStream can only be serialized for RPC.",
+    ),
+    (
+        "URL",
+        "return service.echo(new URL('http://a/'))",
+        "DataCloneError: Could not serialize object of type \"URL\". This type does not support serialization.",
+    ),
+    (
+        "abort signal",
+        "return service.echo(AbortSignal.abort())",
+        "DataCloneError: AbortSignal serialization is not enabled.",
+    ),
     // The rest.
     (
         "hang",
@@ -276,5 +362,5 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
     ),
     ("withEnv", "return withEnv({ a: 1 }, async () => { await null; return env.a })", "1"),
     ("imported waitUntil", "return waitUntil(Promise.resolve(1))", "undefined"),
-    ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler"]"#),
+    ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler","noFetch"]"#),
 ];

@@ -80,6 +80,35 @@ export class Service extends WorkerEntrypoint {
   forward(stub) {
     return stub.dup();
   }
+  async writeTo(stream) {
+    const writer = stream.getWriter();
+    const encoder = new TextEncoder();
+    await writer.write(encoder.encode('foo, '));
+    await writer.write(encoder.encode('bar'));
+    await writer.close();
+  }
+  async fetch(request) {
+    const { url } = request;
+    if (url.endsWith('bad')) return 'bad';
+    if (url.endsWith('throw')) throw new RangeError('no');
+    if (url.endsWith('stream')) {
+      const { readable, writable } = new TransformStream();
+      const encoder = new TextEncoder();
+      const pump = async () => {
+        const writer = writable.getWriter();
+        await writer.write(encoder.encode('<'));
+        for await (const chunk of request.body) await writer.write(chunk);
+        await writer.write(encoder.encode('>'));
+        await writer.close();
+      };
+      this.ctx.waitUntil(pump());
+      return new Response(readable);
+    }
+    return new Response(`${url} ${request.headers.get('a')} ${await request.text()}`, {
+      status: 201,
+      headers: { 'x-method': request.method },
+    });
+  }
   hang() {
     return new Promise(() => {});
   }
@@ -95,10 +124,15 @@ export const handler = {
   one(argument, env, ctx) {
     return [argument, typeof env, ctx.constructor.name];
   },
+  async fetch() {
+    return new Response('handler');
+  },
   two(a, b, env, ctx) {
     return a + b;
   },
 };
+
+export const noFetch = {};
 
 const cases = { __proto__: null,
 /* CASES */

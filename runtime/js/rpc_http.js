@@ -1,0 +1,335 @@
+// Requests, responses and streams across JS RPC, and the fetch event, which is a call of `fetch` on a service.
+//
+// A head crosses as plain data, so that a host needs no JavaScript for it. A body that is not at hand is a capability:
+// `read()` answers with the next bytes, null at the end; `cancel()` says that nobody will read on.
+'use strict';
+const { apply, promiseThen, promiseResolve, promiseReject, Promise, isView, Uint8Array, Error, TypeError, symbolDispose } =
+  primordials;
+const rpc = load('rpc');
+const { RpcTarget } = rpc;
+const { expose } = load('webidl');
+
+// The most bytes that one read of a stream answers with.
+const CHUNK_BYTES_MAX = 64 << 10;
+// A larger body is sent as a stream, even when it is at hand.
+const BODY_BYTES_MAX = 1 << 20;
+
+// What the parts of a message are; the numbers are kept for ever. 1 is a DOMException.
+const HEADERS = 2;
+const REQUEST = 3;
+const RESPONSE = 4;
+const BLOB = 5;
+const READABLE = 6;
+const WRITABLE = 7;
+
+// --- Streams ------------------------------------------------------------------------------------------------------
+
+// The far end of a ReadableStream that was sent.
+class StreamSource extends RpcTarget {
+  #streams = load('streams_readable');
+  #stream;
+  #reader;
+  #left = null;
+  constructor(stream) {
+    super();
+    this.#stream = this.#streams.stateOf(stream);
+    if (this.#stream.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
+    this.#reader = this.#streams.acquire(this.#stream, 'default');
+  }
+  async read() {
+    if (this.#left === null) {
+      const { value, done } = await this.#streams.readPromise(this.#reader);
+      if (done) return null;
+      this.#left = bytesOf(value);
+    }
+    const bytes = this.#left;
+    if (bytes.byteLength <= CHUNK_BYTES_MAX) {
+      this.#left = null;
+      return bytes;
+    }
+    this.#left = bytes.subarray(CHUNK_BYTES_MAX);
+    return bytes.slice(0, CHUNK_BYTES_MAX);
+  }
+  async cancel(reason) {
+    this.#left = null;
+    await this.#streams.cancel(this.#stream, reason);
+  }
+  // Nobody holds it any more: whoever writes is told. A stream that has ended takes no notice.
+  [symbolDispose]() {
+    apply(promiseThen, this.#streams.cancel(this.#stream, undefined), [undefined, () => {}]);
+  }
+}
+
+function bytesOf(chunk) {
+  if (isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  const bytes = typeof chunk === 'object' ? load('streams_byte').bufferView(chunk) : null;
+  if (bytes === null) throw new TypeError('This ReadableStream did not return bytes.');
+  return bytes;
+}
+
+// A ReadableStream of what a body capability has. It holds the capability until its end.
+function readableFrom(stub) {
+  const source = rpc.hold(stub);
+  const inner = load('streams_byte').createInner(
+    async (controller) => {
+      let bytes;
+      try {
+        bytes = await rpc.invoke(source, ['read'], []);
+      } catch (error) {
+        rpc.letGo(source);
+        throw error;
+      }
+      if (bytes === null || bytes === undefined) {
+        rpc.letGo(source);
+        controller.close();
+        if (controller.pending.length > 0) controller.respond(0);
+        return;
+      }
+      if (!isView(bytes)) {
+        rpc.letGo(source);
+        throw new TypeError('This ReadableStream did not return bytes.');
+      }
+      if (bytes.byteLength > 0) controller.enqueue(bytes);
+    },
+    async (reason) => {
+      try {
+        await rpc.invoke(source, ['cancel'], reason === undefined ? [] : [reason]);
+      } finally {
+        rpc.letGo(source);
+      }
+    },
+  );
+  return load('streams_readable').wrap(inner);
+}
+
+// The far end of a WritableStream that was sent.
+class StreamSink extends RpcTarget {
+  #writer;
+  #open = true;
+  constructor(stream) {
+    super();
+    const streams = load('streams_writable');
+    if (streams.stateOf(stream).writer !== null) throw new TypeError('The WritableStream has been locked to a writer.');
+    this.#writer = new streams.WritableStreamDefaultWriter(stream);
+  }
+  async write(chunk) {
+    await this.#writer.write(chunk);
+  }
+  async close() {
+    this.#open = false;
+    await this.#writer.close();
+  }
+  async abort(reason) {
+    this.#open = false;
+    await this.#writer.abort(reason);
+  }
+  [symbolDispose]() {
+    if (!this.#open) return;
+    this.#open = false;
+    const gone = new Error(
+      'WritableStream received over RPC was disconnected because the remote execution context has ended.',
+    );
+    apply(promiseThen, this.#writer.abort(gone), [undefined, () => {}]);
+  }
+}
+
+function writableTo(stub) {
+  const sink = rpc.hold(stub);
+  const { WritableStream } = load('streams_writable');
+  return new WritableStream({
+    async write(chunk) {
+      await rpc.invoke(sink, ['write'], [chunk]);
+    },
+    async close() {
+      await rpc.invoke(sink, ['close'], []);
+      rpc.letGo(sink);
+    },
+    async abort(reason) {
+      try {
+        await rpc.invoke(sink, ['abort'], [reason]);
+      } finally {
+        rpc.letGo(sink);
+      }
+    },
+  });
+}
+
+// --- Heads and bodies ---------------------------------------------------------------------------------------------
+
+// What is sent for a body, which is then used.
+function bodyToWire(message) {
+  const { contentOf, isUsed, USED, take } = load('body');
+  const content = contentOf(message);
+  if (content === null) return null;
+  if (isUsed(content)) throw new TypeError(USED);
+  if (content.stream === null && content.bytes.byteLength <= BODY_BYTES_MAX) return take(content).bytes;
+  return new StreamSource(message.body);
+}
+
+function bodyFromWire(body) {
+  const { Content } = load('body');
+  if (body === null || body === undefined) return null;
+  if (isView(body)) return new Content(bytesOf(body), null);
+  return new Content(null, readableFrom(body));
+}
+
+function requestToWire(request) {
+  const { method, url, redirect, cf } = request;
+  const wire = { method, url, headers: load('headers').raw(request.headers), body: bodyToWire(request), redirect };
+  if (cf !== undefined) wire.cf = cf;
+  return wire;
+}
+
+function requestFromWire({ method, url, headers, body, redirect, cf }) {
+  const { Request } = load('fetch');
+  const request = new Request(url, { method, headers, redirect, cf });
+  load('body').setContent(request, bodyFromWire(body));
+  return request;
+}
+
+function responseToWire(response) {
+  const { status, statusText, cf } = response;
+  const wire = { status, statusText, headers: load('headers').raw(response.headers), body: bodyToWire(response) };
+  if (cf !== undefined) wire.cf = cf;
+  return wire;
+}
+
+function responseFromWire({ status, statusText, headers, body, cf }, url) {
+  const { Headers } = load('headers');
+  return load('fetch').newResponse({
+    content: bodyFromWire(body),
+    status,
+    statusText: statusText === '' || statusText === undefined ? (STATUS_TEXTS[status] ?? '') : statusText,
+    headers: new Headers(headers),
+    url,
+    redirected: false,
+    cf,
+    type: 'default',
+    encodeBody: 'automatic',
+  });
+}
+
+// RFC 9110's reasons, for a response that was sent without one.
+const STATUS_TEXTS = {
+  __proto__: null,
+  200: 'OK', 201: 'Created', 202: 'Accepted', 203: 'Non-Authoritative Information', 204: 'No Content',
+  205: 'Reset Content', 206: 'Partial Content', 300: 'Multiple Choices', 301: 'Moved Permanently', 302: 'Found',
+  303: 'See Other', 304: 'Not Modified', 305: 'Use Proxy', 307: 'Temporary Redirect', 308: 'Permanent Redirect',
+  400: 'Bad Request', 401: 'Unauthorized', 402: 'Payment Required', 403: 'Forbidden', 404: 'Not Found',
+  405: 'Method Not Allowed', 406: 'Not Acceptable', 407: 'Proxy Authentication Required', 408: 'Request Timeout',
+  409: 'Conflict', 410: 'Gone', 411: 'Length Required', 412: 'Precondition Failed', 413: 'Payload Too Large',
+  414: 'URI Too Long', 415: 'Unsupported Media Type', 416: 'Range Not Satisfiable', 417: 'Expectation Failed',
+  418: "I'm a teapot", 421: 'Misdirected Request', 422: 'Unprocessable Entity', 423: 'Locked',
+  424: 'Failed Dependency', 425: 'Too Early', 426: 'Upgrade Required', 428: 'Precondition Required',
+  429: 'Too Many Requests', 431: 'Request Header Fields Too Large', 451: 'Unavailable For Legal Reasons',
+  500: 'Internal Server Error', 501: 'Not Implemented', 502: 'Bad Gateway', 503: 'Service Unavailable',
+  504: 'Gateway Timeout', 505: 'HTTP Version Not Supported',
+};
+
+// --- Values in messages -------------------------------------------------------------------------------------------
+
+// What is sent for an object of the API: [type, value], or nothing when it does not cross.
+function describe(object, forRpc) {
+  const headers = load('headers');
+  if (headers.isHeaders(object)) return [HEADERS, headers.raw(object)];
+  const fetch = load('fetch');
+  const isRequest = fetch.isRequest(object);
+  if (isRequest || fetch.isResponse(object)) {
+    if (!forRpc && load('body').contentOf(object) !== null) return refuse('ReadableStream');
+    return isRequest ? [REQUEST, requestToWire(object)] : [RESPONSE, responseToWire(object)];
+  }
+  const blobs = load('blob');
+  if (blobs.isBlob(object)) {
+    return blobs.isFile(object) ? undefined : [BLOB, [blobs.contents(object), object.type]];
+  }
+  if (load('streams_readable').isReadableStream(object)) {
+    return forRpc ? [READABLE, new StreamSource(object)] : refuse('ReadableStream');
+  }
+  if (load('streams_writable').isWritableStream(object)) {
+    return forRpc ? [WRITABLE, new StreamSink(object)] : refuse('WritableStream');
+  }
+  if (load('abort').isAbortSignal(object)) return refuseText('AbortSignal serialization is not enabled.');
+  return undefined;
+}
+
+function refuse(name) {
+  refuseText(`${name} can only be serialized for RPC.`);
+}
+
+function refuseText(text) {
+  const { DOMException } = load('dom_exception');
+  throw new DOMException(text, 'DataCloneError');
+}
+
+function revive(type, value) {
+  switch (type) {
+    case HEADERS:
+      return new (load('headers').Headers)(value);
+    case REQUEST:
+      return requestFromWire(value);
+    case RESPONSE:
+      return responseFromWire(value, '');
+    case BLOB:
+      return load('blob').newBlob(bytesOf(value[0]), value[1]);
+    case READABLE:
+      return readableFrom(value);
+    case WRITABLE:
+      return writableTo(value);
+    default:
+      return refuseText('Unable to deserialize cloned data.');
+  }
+}
+
+// --- Fetches ------------------------------------------------------------------------------------------------------
+
+// Fetches through a service. `signal` may be null.
+function fetchThrough(service, request, signal) {
+  const { url } = request;
+  const answer = apply(promiseThen, rpc.invoke(service, ['fetch'], [requestToWire(request)]), [
+    (wire) => responseFromWire(wire, url),
+  ]);
+  if (signal === null) return answer;
+  if (signal.aborted) return promiseReject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const undo = load('abort').onAbort(signal, reject);
+    apply(promiseThen, answer, [
+      (response) => {
+        undo();
+        resolve(response);
+      },
+      (error) => {
+        undo();
+        reject(error);
+      },
+    ]);
+  });
+}
+
+async function fetch(input, init) {
+  const service = rpc.stateOf(this);
+  const { Request, signalOf } = load('fetch');
+  const request = new Request(input, init);
+  return fetchThrough(service, request, signalOf(request));
+}
+
+// Where this Worker's own fetch() goes; undefined: nowhere.
+function outbound() {
+  const id = native.outbound();
+  return id === undefined ? undefined : { __proto__: null, kind: rpc.SERVICE, id };
+}
+
+// Whether a call on an entrypoint is a fetch event.
+function isFetch(path, args) {
+  return path.length === 1 && path[0] === 'fetch' && args !== undefined && typeof args[0]?.url === 'string';
+}
+
+// Delivers a fetch event: `handle` is called with the request and gives the response.
+async function deliverFetch(handle, wire) {
+  const response = await handle(requestFromWire(wire));
+  if (!load('fetch').isResponse(response)) {
+    throw new TypeError("Incorrect type for Promise: the Promise did not resolve to 'Response'.");
+  }
+  return responseToWire(response);
+}
+
+return { describe, revive, fetch, fetchThrough, outbound, isFetch, deliverFetch };
