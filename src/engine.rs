@@ -1,6 +1,8 @@
 //! Where programs run: the one place that decides what an executor is made of.
 
 use loaderd_harness::CodeExecutor;
+use loaderd_loader::config::{AddressRules, Network};
+use loaderd_loader::graph::network_service;
 use loaderd_loader::in_process::InProcess;
 use loaderd_loader::pool::PoolConfig;
 use loaderd_loader::{HostLimits, LoaderError, LoaderHost, LoaderOptions, WorkerLoader};
@@ -28,8 +30,14 @@ impl Engine {
         CodeExecutor::new(self.host.loader(LoaderOptions::default()))
     }
 
-    /// A loader for the user's own code.
-    pub(crate) fn trusted_loader(&self) -> WorkerLoader {
-        self.host.loader(LoaderOptions::default())
+    /// A loader for the user's own code: it reaches every network that this machine does.
+    ///
+    /// # Errors
+    /// The network cannot be used.
+    pub(crate) fn trusted_loader(&self) -> Result<WorkerLoader, String> {
+        let rules = AddressRules { allow: vec!["network".to_owned()], deny: Vec::new() };
+        let network = Network { rules, ..Network::internet() };
+        let outbound = network_service(&network, &tokio::runtime::Handle::current())?;
+        Ok(self.host.loader(LoaderOptions { outbound: Some(outbound), ..LoaderOptions::default() }))
     }
 }

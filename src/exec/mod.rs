@@ -114,7 +114,8 @@ async fn prepare(arguments: &ExecArgs) -> Result<(Engine, Option<ToolsHost>, Cod
 
 async fn load_tools(engine: &Engine, path: &Path) -> Result<ToolsHost, Stop> {
     let source = read(path).await?;
-    ToolsHost::load(&engine.trusted_loader(), &source, Arc::new(ToolsConsole)).await.map_err(|error| match error {
+    let loader = engine.trusted_loader().map_err(Stop::Platform)?;
+    ToolsHost::load(&loader, &source, Arc::new(ToolsConsole)).await.map_err(|error| match error {
         ToolsError::Unreadable => Stop::Platform(error.to_string()),
         _ => Stop::Usage(format!("the tools in {} cannot be used: {error}", path.display())),
     })

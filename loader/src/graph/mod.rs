@@ -24,13 +24,14 @@ use std::sync::{Arc, OnceLock, Weak};
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::isolate::ClockPolicy;
+use loaderd_runtime::rpc::{Cap, CapKind};
 
 pub use build::GraphError;
 pub use server::{BindError, Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, Server};
 pub use service::Service;
 
 use crate::WorkerStub;
-use crate::config::ServiceDesignator;
+use crate::config::{Network, ServiceDesignator};
 use crate::host::LoaderHost;
 
 /// The services of one configuration, running. Cheap to clone; they end with the last clone.
@@ -53,6 +54,14 @@ impl Default for GraphOptions {
     fn default() -> Self {
         Self { experimental: Experimental::Refused, compat_date: None, console: None, clock: ClockPolicy::Frozen }
     }
+}
+
+/// A network service by itself, for a loader that belongs to no configuration.
+///
+/// # Errors
+/// An address rule is none.
+pub fn network_service(config: &Network, tasks: &tokio::runtime::Handle) -> Result<Cap, String> {
+    Ok(Cap { kind: CapKind::Service, target: network::service(config, tasks)? })
 }
 
 pub(crate) struct Shared {
