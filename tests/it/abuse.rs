@@ -1,0 +1,59 @@
+//! Every program of the abuse corpus, in both modes, beside a healthy neighbour.
+//!
+//! Each runs against a service of its own: what it leaves behind (a thread that does not stop) harms no other test.
+
+use std::sync::Arc;
+
+use libtest_mimic::Trial;
+
+use crate::case::{self, Case};
+use crate::doors::capnp::{Connection, block_on};
+use crate::healthy;
+use crate::service::{Mode, Service};
+
+pub(crate) const FILES: [&str; 6] = ["loops", "deaf", "memory", "stack", "escapes", "protocol"];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let families = FILES.iter().map(|file| case::load("abuse", file));
+    let cases =
+        families.flat_map(|family| family.cases.into_iter().map(move |case| (family.letter.clone(), Arc::new(case))));
+    cases
+        .flat_map(|(family, case)| {
+            Mode::ALL.map(|mode| {
+                let case = Arc::clone(&case);
+                let name = format!("abuse::{family}::{}::{}", case.id, mode.name());
+                Trial::test(name, move || run(&case, mode).map_err(Into::into))
+            })
+        })
+        .collect()
+}
+
+fn run(case: &Case, mode: Mode) -> Result<(), String> {
+    let service = Service::start(&["--sandbox", mode.name()])?;
+    let result = block_on(beside_neighbour(&service, case));
+    if !service.runs() {
+        return Err(format!("{} ended the service: {result:?}", case.id));
+    }
+    result
+}
+
+/// Runs the program while a neighbour, on a connection of its own, runs one healthy pass after another; and one more
+/// when the program has ended.
+async fn beside_neighbour(service: &Service, case: &Case) -> Result<(), String> {
+    let (hostile, neighbour) = (Connection::open(service).await?, Connection::open(service).await?);
+    let healthy = healthy::case();
+    let beside = async {
+        loop {
+            healthy::checked(&neighbour, &healthy).await?;
+        }
+    };
+    // The neighbour's first pass is under way when the program starts.
+    let result = tokio::select! {
+        biased;
+        harmed = beside => harmed,
+        result = healthy::checked(&hostile, case) => result,
+    };
+    result?;
+    healthy::checked(&neighbour, &healthy).await?;
+    healthy::checked(&hostile, &healthy).await
+}

@@ -1,0 +1,121 @@
+//! Faults from outside: sandbox processes that are killed or stopped, a log that cannot be written, descriptors that
+//! run out. Each pass ends with the right typed error, once, and the service goes on.
+
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::case::{self, Case};
+use crate::doors::capnp::{Connection, block_on, client_of, fill, read};
+use crate::expect::Outcome;
+use crate::healthy;
+use crate::host::ScriptedHost;
+use crate::json::Json;
+use crate::proc;
+use crate::service::{Service, Start};
+
+/// How long an answer may take. A bound against hanging tests, not an expectation.
+const ANSWER_WAIT: Duration = Duration::from_secs(30);
+
+type Check = fn() -> Result<(), String>;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let tests: [(&str, Check); 4] = [
+        ("sandbox_killed_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGKILL)),
+        ("sandbox_stopped_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGSTOP)),
+        ("log_that_cannot_be_written", log_that_cannot_be_written),
+        ("descriptors_that_run_out", descriptors_that_run_out),
+    ];
+    tests
+        .into_iter()
+        .map(|(name, test)| Trial::test(format!("faults::{name}"), move || test().map_err(Into::into)))
+        .collect()
+}
+
+/// The pass that waits for its host, with a wall clock that a test can wait for.
+fn waits() -> Result<Case, String> {
+    let mut cases = case::load("contract", "kit").cases.into_iter();
+    let mut case = cases.find(|case| case.interrupt_after_calls.is_some()).ok_or("no case waits for its host")?;
+    case.request.limits.wall = Duration::from_secs(3);
+    Ok(case)
+}
+
+/// A pass waits for its host; every sandbox process gets the signal. A killed one ends the pass as terminated, a
+/// stopped one lets it meet its deadline; either way a new pass finds a process that works.
+fn sandbox_signalled_mid_pass(signal: Signal) -> Result<(), String> {
+    let service = Service::start(&["--sandbox", "process"])?;
+    let (waits, healthy) = (waits()?, healthy::case());
+    block_on(async {
+        let connection = Connection::open(&service).await?;
+        healthy::checked(&connection, &healthy).await?;
+        let host = ScriptedHost::new(&waits);
+        let mut request = connection.executor.execute_request();
+        fill(request.get().init_request(), &waits.request)?;
+        request.get().set_host(client_of(&host));
+        let answer = request.send().promise;
+        host.seen(1).await;
+        let sandboxes = proc::children(service.pid())?;
+        if sandboxes.is_empty() {
+            return Err("there is no sandbox process".to_owned());
+        }
+        for sandbox in &sandboxes {
+            let pid = Pid::from_raw(i32::try_from(*sandbox).map_err(|error| error.to_string())?);
+            kill(pid, signal).map_err(|error| error.to_string())?;
+        }
+        let answer = tokio::time::timeout(ANSWER_WAIT, answer).await.map_err(|_| "the pass was never answered")?;
+        let answer = answer.map_err(|error| error.to_string())?;
+        let outcome = read(answer.get().and_then(|answer| answer.get_outcome()).map_err(|error| error.to_string())?)?;
+        let expected =
+            if signal == Signal::SIGKILL { "CodeExecutorTerminatedError" } else { "CodeExecutionTimeoutError" };
+        expect_tag(&outcome, expected)?;
+        // Replacements come with back-off, so the next pass may have to wait for one; it does not have to be lucky.
+        healthy::checked(&connection, &healthy).await
+    })?;
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
+fn expect_tag(outcome: &Outcome, expected: &str) -> Result<(), String> {
+    let Outcome::Answer(answer) = outcome else { return Err(format!("should be {expected}: {outcome:?}")) };
+    let tag = answer.get("failure").and_then(|error| error.get("_tag")).and_then(Json::as_text);
+    if tag.as_deref() == Some(expected) { Ok(()) } else { Err(format!("should be {expected}: {answer}")) }
+}
+
+/// A full disk under the log.
+fn log_that_cannot_be_written() -> Result<(), String> {
+    let service = Service::start_with(&Start { log: Some("/dev/full"), ..Start::default() })?;
+    let healthy = healthy::case();
+    block_on(async {
+        let connection = Connection::open(&service).await?;
+        for _ in 0..20 {
+            healthy::checked(&connection, &healthy).await?;
+        }
+        Ok(())
+    })?;
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
+/// More connections than the process may have descriptors. When they are gone, the service serves again.
+fn descriptors_that_run_out() -> Result<(), String> {
+    let service = Service::start_with(&Start { descriptors: Some(96), ..Start::default() })?;
+    let healthy = healthy::case();
+    block_on(async {
+        let connection = Connection::open(&service).await?;
+        healthy::checked(&connection, &healthy).await?;
+        let mut silent = Vec::new();
+        for _ in 0..200 {
+            match std::os::unix::net::UnixStream::connect(service.socket()) {
+                Ok(stream) => silent.push(stream),
+                Err(_) => break,
+            }
+        }
+        drop(silent);
+        // The connection that was there before is served all the while.
+        for _ in 0..5 {
+            healthy::checked(&connection, &healthy).await?;
+        }
+        Ok(())
+    })?;
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}

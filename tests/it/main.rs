@@ -1,0 +1,43 @@
+//! Behaviour through the public doors. Cases are data, in `tests/contract` and `tests/abuse`; this is what runs them.
+//!
+//! The list of tests comes from the data, so this binary has a `main` of its own; it takes the arguments that any test
+//! binary takes.
+
+mod abuse;
+mod case;
+mod context;
+mod contract;
+mod doors;
+mod edge;
+mod expect;
+mod faults;
+mod healthy;
+mod host;
+mod hostile;
+mod json;
+mod leaks;
+mod proc;
+mod scratch;
+mod service;
+mod soak;
+
+use libtest_mimic::Arguments;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    // Before any other thread exists, as V8 demands.
+    loaderd_runtime::setup::initialize();
+    let trials = [
+        contract::trials(),
+        edge::trials(),
+        context::trials(),
+        leaks::trials(),
+        faults::trials(),
+        hostile::trials(),
+        abuse::trials(),
+        soak::trials(),
+    ];
+    let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
+    service::stop_shared();
+    conclusion.exit();
+}

@@ -1,0 +1,187 @@
+//! A running `loaderd executor`.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::scratch::Scratch;
+
+/// How long a service may take to listen. A bound against hanging tests, not an expectation.
+const LISTEN_WAIT: Duration = Duration::from_secs(30);
+
+/// Where the service keeps V8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    InProcess,
+    Process,
+}
+
+impl Mode {
+    pub(crate) const ALL: [Self; 2] = [Self::InProcess, Self::Process];
+
+    /// The value of `--sandbox`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::InProcess => "in-process",
+            Self::Process => "process",
+        }
+    }
+}
+
+pub(crate) struct Service {
+    child: Mutex<Child>,
+    socket: PathBuf,
+    _scratch: Scratch,
+}
+
+/// How a service is started.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Start<'a> {
+    pub(crate) arguments: &'a [&'a str],
+    /// A file that the log goes to, instead of being read here.
+    pub(crate) log: Option<&'a str>,
+    /// The most file descriptors it may have.
+    pub(crate) descriptors: Option<u64>,
+}
+
+impl Service {
+    /// Starts a service and waits until it listens.
+    pub(crate) fn start(arguments: &[&str]) -> Result<Self, String> {
+        Self::start_with(&Start { arguments, ..Start::default() })
+    }
+
+    pub(crate) fn start_with(start: &Start<'_>) -> Result<Self, String> {
+        let scratch = Scratch::new()?;
+        let socket = scratch.path().join("s");
+        let log = match start.log {
+            None => Stdio::piped(),
+            Some(path) => std::fs::OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())?.into(),
+        };
+        let mut child = command(start.descriptors)
+            .arg("executor")
+            .arg("--listen")
+            .arg(format!("unix:{}", socket.display()))
+            .args(start.arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        let log = child.stderr.take();
+        let service = Self { child: Mutex::new(child), socket, _scratch: scratch };
+        match log {
+            Some(log) => service.read_until_it_listens(log)?,
+            None => service.connect_until_it_listens()?,
+        }
+        Ok(service)
+    }
+
+    fn read_until_it_listens(&self, log: ChildStderr) -> Result<(), String> {
+        let mut log = BufReader::new(log);
+        let mut said = String::new();
+        loop {
+            let before = said.len();
+            match log.read_line(&mut said) {
+                Ok(0) => return Err(format!("the service ended before it listened:\n{said}")),
+                Ok(_) if said[before..].contains("listening") => break,
+                Ok(_) => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        // Read on, so that a full pipe never stops the service.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Ok(())
+    }
+
+    /// For a service whose log cannot be read.
+    fn connect_until_it_listens(&self) -> Result<(), String> {
+        let deadline = Instant::now() + LISTEN_WAIT;
+        while std::os::unix::net::UnixStream::connect(&self.socket).is_err() {
+            if !self.runs() || Instant::now() > deadline {
+                return Err("the service does not listen".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// The service that all cases of this process share: what one pass breaks, the others see.
+    pub(crate) fn shared() -> Result<&'static Self, String> {
+        shared_slot().get_or_init(|| Self::start(&[])).as_ref().map_err(Clone::clone)
+    }
+
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.lock().id()
+    }
+
+    /// Whether it is still there.
+    pub(crate) fn runs(&self) -> bool {
+        matches!(self.lock().try_wait(), Ok(None))
+    }
+
+    /// Asks it to end.
+    pub(crate) fn terminate(&self) -> Result<(), String> {
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(self.pid()).map_err(|error| error.to_string())?);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).map_err(|error| error.to_string())
+    }
+
+    /// Waits until it has ended, and in good order.
+    pub(crate) fn ended(&self, within: Duration) -> Result<(), String> {
+        let deadline = Instant::now() + within;
+        loop {
+            match self.lock().try_wait().map_err(|error| error.to_string())? {
+                Some(status) if status.success() => return Ok(()),
+                Some(status) => return Err(format!("the service ended with {status}")),
+                None if Instant::now() > deadline => return Err("the service did not end".to_owned()),
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        let mut child = self.lock();
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The built binary, by way of a shell where its descriptors are to be bounded.
+fn command(descriptors: Option<u64>) -> Command {
+    let binary = env!("CARGO_BIN_EXE_loaderd");
+    match descriptors {
+        None => Command::new(binary),
+        Some(descriptors) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"")).arg(binary);
+            shell
+        }
+    }
+}
+
+fn shared_slot() -> &'static OnceLock<Result<Service, String>> {
+    static SHARED: OnceLock<Result<Service, String>> = OnceLock::new();
+    &SHARED
+}
+
+/// Ends the shared service, if there is one: statics are not dropped.
+pub(crate) fn stop_shared() {
+    if let Some(Ok(service)) = shared_slot().get() {
+        service.stop();
+    }
+}
