@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn run(case: &Case, mode: Mode) -> Result<(), String> {
-    let service = Service::start(&["--sandbox", mode.name()])?;
+    let service = Service::start(&mode.arguments())?;
     let result = block_on(beside_neighbour(&service, case));
     if !service.runs() {
         return Err(format!("{} ended the service: {result:?}", case.id));

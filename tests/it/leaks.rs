@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn with_service(mode: Mode, test: fn(&Service) -> Result<(), String>) -> Result<(), String> {
-    let service = Service::start(&["--sandbox", mode.name()])?;
+    let service = Service::start(&mode.arguments())?;
     // Whatever is started once, on first use, is started now.
     at_once(&service).or_else(|_| at_once(&service))?;
     let before = proc::at_rest(service.pid())?;

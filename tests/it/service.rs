@@ -28,6 +28,10 @@ impl Mode {
             Self::Process => "process",
         }
     }
+
+    pub(crate) fn arguments(self) -> [&'static str; 2] {
+        ["--sandbox", self.name()]
+    }
 }
 
 pub(crate) struct Service {

@@ -37,7 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn soak(mode: Mode, passes: usize) -> Result<(), String> {
-    let service = Service::start(&["--sandbox", mode.name()])?;
+    let service = Service::start(&mode.arguments())?;
     let corpus = corpus();
     let mut harmed = Harmed::default();
     // As many again of everything that starts on first use.
