@@ -51,7 +51,6 @@ pub(crate) struct InvocationState {
     callbacks: Cell<usize>,
     wait_until: Cell<usize>,
     replies: RefCell<HashMap<u64, Reply>>,
-    next_reply: Cell<u64>,
     threw: Cell<bool>,
     on_end: RefCell<Option<OnEnd>>,
 }
@@ -69,7 +68,6 @@ impl InvocationState {
             callbacks: Cell::new(0),
             wait_until: Cell::new(0),
             replies: RefCell::default(),
-            next_reply: Cell::new(1),
             threw: Cell::new(false),
             on_end: RefCell::new(on_end),
         })
@@ -106,12 +104,14 @@ impl InvocationState {
         Ok(())
     }
 
-    /// Keeps a reply where it is answered whatever happens to the JavaScript that should have; returns its key.
-    pub(crate) fn hold_reply(&self, reply: Reply) -> u64 {
-        let key = self.next_reply.get();
-        self.next_reply.set(key + 1);
+    /// Keeps a reply where it is answered whatever happens to the JavaScript that should have. The key is unique in
+    /// the isolate: JavaScript may settle a reply while another invocation runs.
+    pub(crate) fn hold_reply(&self, key: u64, reply: Reply) {
         self.replies.borrow_mut().insert(key, reply);
-        key
+    }
+
+    pub(crate) fn holds_reply(&self, key: u64) -> bool {
+        self.replies.borrow().contains_key(&key)
     }
 
     pub(crate) fn take_reply(&self, key: u64) -> Option<Reply> {

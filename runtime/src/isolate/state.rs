@@ -15,6 +15,7 @@ use crate::limits::ResourceLimits;
 use crate::limits::cpu::this_thread_ns;
 use crate::limits::memory::MemoryMeter;
 use crate::modules::registry::Registry;
+use crate::rpc::Reply;
 
 /// What every Worker of the isolate's life gets from whoever loaded it.
 pub(crate) struct Worker {
@@ -83,6 +84,19 @@ impl IsolateState {
 
     pub(crate) fn invocation(&self, id: InvocationId) -> Option<Rc<InvocationState>> {
         self.invocations.borrow().get(&id).cloned()
+    }
+
+    /// Has the invocation keep a reply; returns its key.
+    pub(crate) fn hold_reply(&self, invocation: &InvocationState, reply: Reply) -> u64 {
+        let key = self.shared.next_id();
+        invocation.hold_reply(key, reply);
+        key
+    }
+
+    /// The invocation that keeps a reply: mostly the current one, but a promise may be resolved by another's turn.
+    pub(crate) fn keeper_of_reply(&self, key: u64) -> Option<Rc<InvocationState>> {
+        let holds = |invocation: &Rc<InvocationState>| invocation.holds_reply(key);
+        self.current().filter(holds).or_else(|| self.invocations.borrow().values().find(|kept| holds(kept)).cloned())
     }
 
     pub(crate) fn add_invocation(&self, invocation: Rc<InvocationState>) {

@@ -47,11 +47,12 @@ pub(crate) fn serve_entrypoint(
     reply: Reply,
     result: Option<ExportId>,
 ) {
-    let Some(invocation) = IsolateState::of(scope).current() else { return };
+    let isolate = IsolateState::of(scope);
+    let Some(invocation) = isolate.current() else { return };
     if let Some(result) = result {
         exports::expect_result(&RpcState::of(scope), invocation.id, result);
     }
-    let reply = invocation.hold_reply(reply);
+    let reply = isolate.hold_reply(&invocation, reply);
     answer_thrown(scope, reply, result, |scope| {
         let js = RpcState::of(scope).js(scope)?;
         let entrypoint = v8::Local::new(scope, &js.entrypoint);
@@ -141,7 +142,12 @@ pub(crate) struct Settled<'s> {
 pub(crate) fn succeeded<'s>(scope: &mut v8::PinScope<'s, '_>, settled: Settled<'s>) -> Option<()> {
     let rpc = RpcState::of(scope);
     let isolate = IsolateState::of(scope);
-    let Some(invocation) = isolate.current() else { return Some(()) };
+    if isolate.shared.cause().is_some() {
+        // It met a limit and was about to be told: no result gets away with more than was allowed.
+        return Some(());
+    }
+    let Some(answering) = Answering::start(&isolate, settled.reply) else { return Some(()) };
+    let invocation = answering.invocation.clone();
     let mut message = serialize(scope, settled.value, Purpose::Result)?;
     if let Some(disposer) = settled.disposer {
         // Nothing in the value shows it: the receiver drops it when it disposes of the value.
@@ -175,12 +181,45 @@ pub(crate) fn failed<'s>(
     thrown: v8::Local<'s, v8::Value>,
 ) {
     let isolate = IsolateState::of(scope);
-    let Some(invocation) = isolate.current() else { return };
+    if isolate.shared.cause().is_some() {
+        // What looks thrown is the termination; whoever waits gets its cause when the isolate is torn down.
+        return;
+    }
+    let Some(answering) = Answering::start(&isolate, reply) else { return };
+    let invocation = answering.invocation.clone();
     let error = errors::from_js(scope, thrown);
     if let Some(result) = result {
         exports::result_failed(&RpcState::of(scope), &invocation, result, &error);
     }
     reply_with(&isolate, &invocation, reply, Err(error));
+}
+
+/// While a reply is being given, the invocation that keeps it is the current one: what the answer exports is its own.
+struct Answering<'a> {
+    isolate: &'a IsolateState,
+    invocation: Rc<InvocationState>,
+    turn: Option<Rc<InvocationState>>,
+}
+
+impl<'a> Answering<'a> {
+    /// `None`: the reply has been given, or its invocation is over.
+    fn start(isolate: &'a IsolateState, reply: u64) -> Option<Self> {
+        let invocation = isolate.keeper_of_reply(reply)?;
+        let turn = isolate.current();
+        isolate.set_current(Some(invocation.clone()));
+        Some(Self { isolate, invocation, turn })
+    }
+}
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        let elsewhere = self.turn.as_ref().is_none_or(|turn| turn.id != self.invocation.id);
+        self.isolate.set_current(self.turn.take());
+        if elsewhere {
+            // It may be over now, which is seen at the end of a turn of its own.
+            self.isolate.shared.post_task(Some(self.invocation.id), |_| {});
+        }
+    }
 }
 
 fn reply_with(
