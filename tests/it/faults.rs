@@ -22,7 +22,9 @@ const ANSWER_WAIT: Duration = Duration::from_secs(30);
 type Check = fn() -> Result<(), String>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: [(&str, Check); 4] = [
+    let tests: Vec<(&str, Check)> = vec![
+        ("sandbox_killed_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGKILL)),
+        ("sandbox_stopped_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGSTOP)),
         ("log_that_cannot_be_written", log_that_cannot_be_written),
         ("descriptors_that_run_out", descriptors_that_run_out),
     ];

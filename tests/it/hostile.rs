@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let bytes = byte_attacks().into_iter().map(|(name, bytes, then)| {
         Trial::test(format!("hostile::bytes::{name}"), move || send(&bytes, then).map_err(Into::into))
     });
-    let rules: [(&str, Check); 8] = [
+    let rules: Vec<(&str, Check)> = vec![
         ("wrong_protocol_version", wrong_protocol_version),
         ("requests_out_of_bounds", requests_out_of_bounds),
         ("too_many_passes", too_many_passes),

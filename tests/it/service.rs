@@ -15,7 +15,6 @@ const LISTEN_WAIT: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     InProcess,
-    #[expect(dead_code, reason = "sandbox processes are not there yet")]
     Process,
 }
 
