@@ -113,7 +113,12 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
 /// Logs go to standard error.
 fn start_logging() {
     let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new("info"));
-    let started = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    let started = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        // Said on standard error as well, which is what cannot be written to; the attempt would end the process.
+        .log_internal_errors(false)
+        .try_init();
     if let Err(error) = started {
         terminal::error(&format!("logging does not work: {error}"));
     }

@@ -30,7 +30,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     tests
         .into_iter()
-        .map(|(name, test)| Trial::test(format!("faults::{name}"), move || test().map_err(Into::into)))
+        .map(|(name, test)| {
+            let trial = Trial::test(format!("faults::{name}"), move || test().map_err(Into::into));
+            trial.with_ignored_flag(name.starts_with("sandbox"))
+        })
         .collect()
 }
 
