@@ -6,8 +6,11 @@ use clap::{Parser, Subcommand};
 
 use crate::compile::CompileArgs;
 use crate::completions::CompletionsArgs;
+use crate::dev::DevArgs;
 use crate::exec::args::ExecArgs;
 use crate::executor::ExecutorArgs;
+use crate::serve::ServeArgs;
+use crate::test::TestArgs;
 
 /// Runs JavaScript that you do not trust, each program in an isolate of its own, within limits that hold.
 #[derive(Debug, Parser)]
@@ -23,6 +26,12 @@ pub(crate) enum Command {
     Exec(Box<ExecArgs>),
     /// Serve programs of others over Cap'n Proto, on a Unix or TCP socket.
     Executor(ExecutorArgs),
+    /// Serve what a workerd config describes, with workerd's arguments.
+    Serve(Box<ServeArgs>),
+    /// Run the tests that the Workers of a workerd config export, with workerd's arguments.
+    Test(Box<TestArgs>),
+    /// Run wrangler projects as they are, and again when they change.
+    Dev(DevArgs),
     /// Turn a workerd config and all the files it embeds into one file, on standard output.
     ///
     /// The result can be given to `loaderd serve --binary` on a machine that has none of the other files.

@@ -22,6 +22,11 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
+    /// The file as it was given.
+    pub(crate) fn file(&self) -> &Path {
+        &self.config_file
+    }
+
     /// Reads the config: its only constant of type `Config`, or the one named.
     pub(crate) fn read(&self, constant: Option<&str>) -> Result<Encoded, Vec<Diagnostic>> {
         if let Some(folder) = self.import_path.iter().find(|folder| !folder.is_dir()) {
@@ -63,8 +68,25 @@ impl ConfigArgs {
     }
 }
 
-fn problem(message: impl Into<String>) -> Diagnostic {
+/// A problem with the command line rather than with a file.
+pub(crate) fn problem(message: impl Into<String>) -> Diagnostic {
     Diagnostic { place: None, field: loaderd_loader::config::FieldPath::root(), message: message.into() }
+}
+
+/// `NAME=VALUE`, as workerd's overrides are written.
+#[derive(Clone, Debug)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+impl std::str::FromStr for Named {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, value) = text.split_once('=').ok_or("Expected <name>=<value>")?;
+        Ok(Self { name: name.to_owned(), value: value.to_owned() })
+    }
 }
 
 /// Prints problems one a line. workerd ends with 1 whatever is wrong with a config.

@@ -6,14 +6,10 @@ use std::time::Duration;
 use clap::Args;
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use crate::engine::Engine;
 use crate::exec::exit;
 use crate::terminal;
-
-/// The environment variable that says how much is logged, in the syntax of `tracing`.
-const LOG_VARIABLE: &str = "LOADERD_LOG";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -74,7 +70,7 @@ impl BoundArgs {
 }
 
 pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
-    start_logging();
+    terminal::start_logging("info");
     match serve(&arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -108,18 +104,4 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
         }
         tracing::info!("stopping");
     })
-}
-
-/// Logs go to standard error.
-fn start_logging() {
-    let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new("info"));
-    let started = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        // Said on standard error as well, which is what cannot be written to; the attempt would end the process.
-        .log_internal_errors(false)
-        .try_init();
-    if let Err(error) = started {
-        terminal::error(&format!("logging does not work: {error}"));
-    }
 }

@@ -4,10 +4,15 @@ mod cli;
 mod compile;
 mod completions;
 mod config;
+mod dev;
 mod engine;
 mod exec;
 mod executor;
+mod serve;
+mod services;
 mod terminal;
+mod test;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -20,13 +25,21 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return cli::usage(&error),
     };
-    match &cli.command {
-        Command::Completions(arguments) => return completions::run(arguments),
-        Command::Compile(arguments) => return compile::run(arguments),
-        Command::Exec(_) | Command::Executor(_) => {}
+    match cli.command {
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Compile(arguments) => compile::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Dev(arguments) => dev::run(&arguments),
+        Command::Exec(arguments) => with_v8(&[], exec::run(*arguments)),
+        Command::Executor(arguments) => with_v8(&[], executor::run(arguments)),
     }
+}
+
+/// Runs a command that needs isolates, with further flags for V8.
+fn with_v8(flags: &[String], work: impl Future<Output = ExitCode>) -> ExitCode {
     // V8 first: its set-up must be done before any other thread exists, and tokio starts threads.
-    loaderd_runtime::setup::initialize();
+    loaderd_runtime::setup::initialize_with_flags(flags);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -34,14 +47,7 @@ fn main() -> ExitCode {
             return ExitCode::from(exec::exit::PLATFORM);
         }
     };
-    let code = runtime.block_on(async {
-        match cli.command {
-            Command::Exec(arguments) => exec::run(*arguments).await,
-            Command::Executor(arguments) => executor::run(arguments).await,
-            // Answered above, without V8.
-            Command::Completions(_) | Command::Compile(_) => ExitCode::SUCCESS,
-        }
-    });
+    let code = runtime.block_on(work);
     // An isolate that is being torn down must not keep a finished command waiting.
     runtime.shutdown_background();
     code

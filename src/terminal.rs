@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::sync::LazyLock;
 
+use tracing_subscriber::EnvFilter;
+
 /// How a piece of text on standard error looks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Style {
@@ -49,4 +51,21 @@ pub(crate) fn error(text: &str) {
 /// Says what can be done about it.
 pub(crate) fn help(text: &str) {
     say(&format!("{} {text}", styled(Style::Help, "help:")));
+}
+
+/// The environment variable that says how much is logged, in the syntax of `tracing`.
+const LOG_VARIABLE: &str = "LOADERD_LOG";
+
+/// Lets logs go to standard error; `level` holds where the environment does not say.
+pub(crate) fn start_logging(level: &str) {
+    let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new(level));
+    let started = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        // Said on standard error as well, which is what cannot be written to; the attempt would end the process.
+        .log_internal_errors(false)
+        .try_init();
+    if let Err(error) = started {
+        self::error(&format!("logging does not work: {error}"));
+    }
 }

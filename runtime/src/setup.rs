@@ -25,8 +25,16 @@ static INITIALIZED: Once = Once::new();
 /// Must be called on the main thread before any other thread exists: V8 guards its code pages with a memory
 /// protection key, and a thread inherits the rights to it only from a thread that already has them.
 pub fn initialize() {
+    initialize_with_flags(&[]);
+}
+
+/// The same, with further flags that whoever runs the process asks for. Unknown ones are ignored by V8.
+pub fn initialize_with_flags(flags: &[String]) {
     INITIALIZED.call_once(|| {
         for (flag, _reason) in FLAGS {
+            v8::V8::set_flags_from_string(flag);
+        }
+        for flag in flags {
             v8::V8::set_flags_from_string(flag);
         }
         // With everything on the isolates' threads, the platform needs no workers of its own.

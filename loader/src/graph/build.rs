@@ -124,7 +124,9 @@ fn code(name: &str, worker: &Worker, options: &GraphOptions, reach: &Reach) -> R
     }
     let date = options.compat_date.as_ref().or(worker.compatibility.date.as_ref());
     let date = date.map_or("", String::as_str);
-    let compat = CompatFlags::resolve(date, &worker.compatibility.flags, options.experimental, DateCheck::today())
+    // A date for all Workers is for running test suites, which ask for every flag there will ever be.
+    let check = if options.compat_date.is_some() { DateCheck::Unchecked } else { DateCheck::today() };
+    let compat = CompatFlags::resolve(date, &worker.compatibility.flags, options.experimental, check)
         .map_err(|errors| GraphError::Compat { service: name.to_owned(), errors })?;
     let main_module = modules.first().map(|module| module.name.clone()).unwrap_or_default();
     let modules = modules.iter().map(|module| Module::new(module.name.clone(), module.content.clone())).collect();

@@ -24,6 +24,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::isolate::ClockPolicy;
+use loaderd_runtime::modules::exports::ExportedEntrypoint;
 use loaderd_runtime::rpc::{Cap, CapKind};
 
 pub use build::GraphError;
@@ -81,6 +82,15 @@ impl Graph {
     #[must_use]
     pub fn service(&self, designator: &ServiceDesignator) -> Service {
         Service::new(Reach::Owned(Arc::clone(&self.0)), designator)
+    }
+
+    /// What a Worker exports, the default entrypoint first. `None` for services that are not Workers.
+    #[must_use]
+    pub fn entrypoints(&self, service: &str) -> Option<Arc<[ExportedEntrypoint]>> {
+        match self.0.node(service)? {
+            Node::Worker(stub) => stub.load_report().map(|report| report.entrypoints),
+            Node::Plain(_) => None,
+        }
     }
 
     /// The host that runs its Workers.

@@ -349,7 +349,8 @@ fn imports_that_lead_nowhere_have_a_place() {
 
 #[test]
 fn code_that_needs_bundling_is_refused_where_that_is_forbidden() {
-    let cases: [(&str, &[(&str, &str)], &str); 3] = [
+    type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
+    let cases: [Case<'_>; 3] = [
         (PLAIN, &[("src/index.js", "import h from 'hono'")], "src/index.js:1:15: Imports the package \"hono\"."),
         (
             PLAIN,

@@ -1,0 +1,172 @@
+//! `loaderd serve`: the services of a workerd config, on their sockets.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use loaderd_loader::HostLimits;
+use loaderd_loader::config::{Config, Listen, Override, OverrideUse, Validation};
+use loaderd_loader::graph::{Bound, Server};
+use loaderd_wrangler_compat::{Diagnostic, Encoded};
+
+use crate::config::{ConfigArgs, Named, refuse};
+use crate::services::{ChangeArgs, checked_config, start, told_to_stop};
+use crate::terminal;
+use crate::watch::{Watcher, start_over};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+
+    /// The constant to use, where the file defines several of type `Config`
+    const_name: Option<String>,
+
+    /// Let the socket NAME listen on ADDR, whatever the config says; may be repeated
+    #[arg(short, long, value_name = "NAME=ADDR")]
+    socket_addr: Vec<Named>,
+
+    /// Let the socket NAME listen on the open descriptor FD; may be repeated
+    #[arg(short = 'S', long, value_name = "NAME=FD")]
+    socket_fd: Vec<NamedDescriptor>,
+
+    /// Write a line of JSON to this descriptor for each socket that listens, with its port
+    #[arg(long, value_name = "FD")]
+    control_fd: Option<u32>,
+
+    #[command(flatten)]
+    change: ChangeArgs,
+}
+
+/// `NAME=FD`.
+#[derive(Clone, Debug)]
+struct NamedDescriptor {
+    name: String,
+    descriptor: i32,
+}
+
+impl std::str::FromStr for NamedDescriptor {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Named { name, value } = text.parse()?;
+        let descriptor: u16 =
+            value.parse().map_err(|_| "Socket value must be a file descriptor (non-negative integer).")?;
+        Ok(Self { name, descriptor: descriptor.into() })
+    }
+}
+
+pub(crate) fn run(arguments: &ServeArgs) -> ExitCode {
+    if let Err(code) = arguments.change.check() {
+        return code;
+    }
+    match arguments.read() {
+        Ok((encoded, config)) => crate::with_v8(&config.v8_flags, serve(arguments, &encoded, &config)),
+        Err(problems) if arguments.change.watch => {
+            let watcher = Watcher::new([arguments.config.file().to_owned()]);
+            refuse(&problems);
+            terminal::say("Can't start server due to config errors, waiting for config files to change...");
+            watcher.wait();
+            start_over()
+        }
+        Err(problems) => refuse(&problems),
+    }
+}
+
+impl ServeArgs {
+    fn read(&self) -> Result<(Encoded, Config), Vec<Diagnostic>> {
+        let encoded = self.config.read(self.const_name.as_deref())?;
+        let addresses = self.socket_addr.iter().map(|it| (&it.name, Listen::Address(it.value.clone())));
+        let descriptors = self.socket_fd.iter().map(|it| (&it.name, Listen::Descriptor(it.descriptor)));
+        let sockets = addresses.chain(descriptors).map(|(name, value)| Override { name: name.clone(), value });
+        let overrides = self.change.overrides(sockets.collect());
+        let config = checked_config(&encoded, &overrides, OverrideUse::Serve, &self.validation())?;
+        Ok((encoded, config))
+    }
+
+    fn validation(&self) -> Validation {
+        Validation { experimental: self.change.experimental(), compat_date: None }
+    }
+}
+
+async fn serve(arguments: &ServeArgs, encoded: &Encoded, config: &Config) -> ExitCode {
+    let watcher = Watcher::new(encoded.files_read().iter().cloned());
+    let failed = match serve_until_told(arguments, config, &watcher).await {
+        Ok(Ended::Told) => return ExitCode::SUCCESS,
+        Ok(Ended::Changed) => return start_over(),
+        Err(problems) => problems,
+    };
+    for problem in failed {
+        terminal::say(&problem);
+    }
+    if !arguments.change.watch {
+        return ExitCode::FAILURE;
+    }
+    terminal::say("Can't start server due to config errors, waiting for config files to change...");
+    watcher.changed().await;
+    start_over()
+}
+
+/// Why a server ended.
+enum Ended {
+    Told,
+    Changed,
+}
+
+async fn serve_until_told(arguments: &ServeArgs, config: &Config, watcher: &Watcher) -> Result<Ended, Vec<String>> {
+    let stop = told_to_stop().map_err(|error| vec![format!("cannot wait for signals: {error}")])?;
+    let mut control = arguments.control_fd.map(Control::open).transpose().map_err(|error| vec![error])?;
+    let graph = start(config, HostLimits::default(), &arguments.validation()).await?;
+    let server = Server::bind(&graph, &config.sockets).await.map_err(|error| vec![error.to_string()])?;
+    for bound in server.bound() {
+        tracing::info!(socket = %bound.name, address = ?bound.address, "listening");
+        if let Some(control) = &mut control {
+            control.announce(bound);
+        }
+    }
+    let changed = async {
+        if arguments.change.watch {
+            watcher.changed().await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::pin!(stop);
+    let mut ended = Ended::Told;
+    let until = async {
+        tokio::select! {
+            () = &mut stop => {}
+            () = changed => ended = Ended::Changed,
+        }
+    };
+    server.run(until).await;
+    // Kept open until now: its end tells whoever reads it that the server is gone.
+    drop(control);
+    Ok(ended)
+}
+
+/// Where the server tells whoever started it what it does, in workerd's messages.
+struct Control(std::fs::File);
+
+impl Control {
+    fn open(descriptor: u32) -> Result<Self, String> {
+        use std::os::fd::FromRawFd;
+        let bad = || format!("--control-fd={descriptor}: File descriptor is not open.");
+        let raw = i32::try_from(descriptor).map_err(|_| bad())?;
+        // SAFETY: asking for a descriptor's flags touches no memory, and is an error for one that is not open.
+        if unsafe { libc::fcntl(raw, libc::F_GETFD) } < 0 {
+            return Err(bad());
+        }
+        // SAFETY: it is open, and was passed to this process for this use alone: nothing else here knows its number.
+        Ok(Self(unsafe { std::fs::File::from_raw_fd(raw) }))
+    }
+
+    fn announce(&mut self, bound: &Bound) {
+        // Unix sockets have no port; workerd says 0.
+        let port = bound.address.map_or(0, |address| address.port());
+        let name = serde_json::Value::from(bound.name.as_str());
+        let message = format!("{{\"event\":\"listen\",\"socket\":{name},\"port\":{port}}}\n");
+        if let Err(error) = self.0.write_all(message.as_bytes()) {
+            tracing::error!("cannot write to the control descriptor: {error}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What `serve`, `test` and `dev` share: the arguments that change a config, and a config to running services.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use loaderd_loader::config::{self, Config, Override, OverrideUse, Overrides, Validation};
+use loaderd_loader::graph::{Graph, GraphOptions};
+use loaderd_loader::pool::PoolConfig;
+use loaderd_loader::{HostLimits, LoaderHost};
+use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
+use loaderd_runtime::compat;
+use loaderd_runtime::isolate::ClockPolicy;
+use loaderd_wrangler_compat::{Diagnostic, Encoded};
+
+use crate::config::{Named, problem, refuse};
+
+/// Arguments of workerd that change what a config says, in both `serve` and `test`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ChangeArgs {
+    /// Use PATH for the disk service NAME, whatever the config says; may be repeated
+    #[arg(short, long, value_name = "NAME=PATH")]
+    directory_path: Vec<Named>,
+
+    /// Connect the external service NAME to ADDR, whatever the config says; may be repeated
+    #[arg(short, long, value_name = "NAME=ADDR")]
+    external_addr: Vec<Named>,
+
+    /// Permit features that workerd may still change
+    #[arg(long)]
+    experimental: bool,
+
+    /// Start again when the config, or a file it embeds, changes
+    #[arg(short, long)]
+    pub(crate) watch: bool,
+
+    /// Log more, to standard error
+    #[arg(short, long)]
+    verbose: bool,
+
+    #[command(flatten)]
+    unsupported: UnsupportedArgs,
+}
+
+/// Arguments that workerd takes and loaderd refuses by name, so that nobody believes them in force.
+#[derive(clap::Args, Debug)]
+struct UnsupportedArgs {
+    #[arg(short, long, hide = true, value_name = "ADDR")]
+    inspector_addr: Option<String>,
+    #[arg(long, hide = true, value_name = "ADDR")]
+    debug_port: Option<String>,
+    #[arg(long, hide = true, value_name = "PATH=CATEGORIES", visible_alias = "p")]
+    perfetto_trace: Option<String>,
+    #[arg(long, hide = true)]
+    pyodide_package_disk_cache_dir: Option<String>,
+    #[arg(long, hide = true)]
+    pyodide_bundle_disk_cache_dir: Option<String>,
+    #[arg(long, hide = true)]
+    python_save_snapshot: bool,
+    #[arg(long, hide = true)]
+    python_save_baseline_snapshot: bool,
+    #[arg(long, hide = true)]
+    python_load_snapshot: Option<String>,
+    #[arg(long, hide = true)]
+    python_snapshot_dir: Option<String>,
+}
+
+impl UnsupportedArgs {
+    fn named(&self) -> Option<&'static str> {
+        let given = [
+            (self.inspector_addr.is_some(), "--inspector-addr"),
+            (self.debug_port.is_some(), "--debug-port"),
+            (self.perfetto_trace.is_some(), "--perfetto-trace"),
+            (self.pyodide_package_disk_cache_dir.is_some(), "--pyodide-package-disk-cache-dir"),
+            (self.pyodide_bundle_disk_cache_dir.is_some(), "--pyodide-bundle-disk-cache-dir"),
+            (self.python_save_snapshot, "--python-save-snapshot"),
+            (self.python_save_baseline_snapshot, "--python-save-baseline-snapshot"),
+            (self.python_load_snapshot.is_some(), "--python-load-snapshot"),
+            (self.python_snapshot_dir.is_some(), "--python-snapshot-dir"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
+    }
+}
+
+impl ChangeArgs {
+    /// Refuses what is not supported; starts logging.
+    pub(crate) fn check(&self) -> Result<(), ExitCode> {
+        if let Some(name) = self.unsupported.named() {
+            return Err(refuse(&[problem(format!("{name} is not supported by loaderd."))]));
+        }
+        crate::terminal::start_logging(if self.verbose { "info" } else { "warn" });
+        Ok(())
+    }
+
+    pub(crate) fn overrides(&self, sockets: Vec<Override<config::Listen>>) -> Overrides {
+        let named = |it: &Named| Override { name: it.name.clone(), value: it.value.clone() };
+        Overrides {
+            sockets,
+            externals: self.external_addr.iter().map(named).collect(),
+            directories: self
+                .directory_path
+                .iter()
+                .map(|it| Override { name: it.name.clone(), value: it.value.clone().into() })
+                .collect(),
+        }
+    }
+
+    pub(crate) fn experimental(&self) -> config::Experimental {
+        if self.experimental { config::Experimental::Permitted } else { config::Experimental::Refused }
+    }
+}
+
+/// A config that is decoded, changed as the command line says, and free of mistakes that show before code runs.
+pub(crate) fn checked_config(
+    encoded: &Encoded,
+    overrides: &Overrides,
+    used_for: OverrideUse,
+    against: &Validation,
+) -> Result<Config, Vec<Diagnostic>> {
+    let mut config = encoded.decode()?;
+    let mut errors = config.apply_overrides(overrides, used_for);
+    errors.extend(config.validate(against));
+    if errors.is_empty() { Ok(config) } else { Err(errors.iter().map(|error| encoded.diagnose(error)).collect()) }
+}
+
+/// Starts the services of a config. Everything wrong with them is in the error, one problem each.
+pub(crate) async fn start(config: &Config, limits: HostLimits, against: &Validation) -> Result<Graph, Vec<String>> {
+    let tasks = tokio::runtime::Handle::current();
+    let (host, _) =
+        LoaderHost::in_process(PoolConfig::default(), limits, tasks).map_err(|error| vec![error.to_string()])?;
+    let options = GraphOptions {
+        experimental: match against.experimental {
+            config::Experimental::Permitted => compat::Experimental::Allowed,
+            config::Experimental::Refused => compat::Experimental::Refused,
+        },
+        compat_date: against.compat_date.clone(),
+        console: Some(Arc::new(Console)),
+        // What a config describes is the user's own code; as in workerd it sees the real time.
+        clock: ClockPolicy::Real,
+    };
+    let graph = Graph::start(config, &host, &options).await;
+    graph.map_err(|errors| errors.iter().map(ToString::to_string).collect())
+}
+
+/// The console of Workers: as in workerd, warnings and errors go to standard error and the rest to standard output.
+struct Console;
+
+impl ConsoleSink for Console {
+    fn line(&self, level: ConsoleLevel, text: &str) {
+        // Nobody reading it is no reason to fail.
+        let _ = match level {
+            ConsoleLevel::Warn | ConsoleLevel::Error => writeln!(std::io::stderr().lock(), "{text}"),
+            ConsoleLevel::Debug | ConsoleLevel::Info | ConsoleLevel::Log => {
+                writeln!(std::io::stdout().lock(), "{text}")
+            }
+        };
+    }
+}
+
+/// Resolves when the process is told to stop. Signals are caught from now on, not from when this is polled.
+pub(crate) fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
