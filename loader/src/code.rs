@@ -5,73 +5,17 @@ use std::sync::Arc;
 
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::{CompatError, CompatFlags, DateCheck, Experimental};
+pub use loaderd_runtime::dynamic::{GlobalOutbound, ModuleSource, WorkerCode};
 use loaderd_runtime::isolate::{ClockPolicy, HangPolicy};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent, WorkerSource};
-use loaderd_runtime::rpc::{Cap, Message};
+use loaderd_runtime::rpc::Message;
 
 /// The most bytes all module bodies of one Worker may have together.
 pub const CODE_BYTES_MAX: usize = 64 << 20;
 
 /// The most bytes the serialized `env` of one Worker may have.
 pub const ENV_BYTES_MAX: usize = 1 << 20;
-
-/// A Worker's code and what it is given: the platform's `WorkerCode`, field by field.
-#[derive(Clone, Default)]
-pub struct WorkerCode {
-    /// `YYYY-MM-DD`; fixes how the platform behaves towards this Worker.
-    pub compatibility_date: String,
-    pub compatibility_flags: Vec<String>,
-    /// Lets `compatibility_flags` name experimental ones. Only a loader that is itself experimental may say so.
-    pub allow_experimental: bool,
-    /// Ceiling for each invocation, under the host's own.
-    pub limits: ResourceLimits,
-    /// The name of the main module; an ES module among `modules`.
-    pub main_module: String,
-    /// Modules by name. Order does not matter; names must be distinct.
-    pub modules: Vec<(String, ModuleSource)>,
-    /// The value of `env`, an object; `None` is `{}`.
-    pub env: Option<Message>,
-    pub global_outbound: GlobalOutbound,
-    /// Receives console lines on the isolate's thread. `None`: they are discarded.
-    pub console: Option<Arc<dyn ConsoleSink>>,
-    /// What happens to an invocation that nothing can ever answer.
-    pub on_hang: HangPolicy,
-    /// What `Date.now()` shows.
-    pub clock: ClockPolicy,
-}
-
-/// One module as the caller gives it.
-#[derive(Clone, Debug)]
-pub enum ModuleSource {
-    /// Source text whose kind the module's name tells: `.js` (an ES module) or `.py`.
-    ByName(Arc<str>),
-    /// Content whose kind is said.
-    Content(ModuleContent),
-    /// One of the host's own modules, the same in every Worker: V8's bytecode of it is kept for the next isolate.
-    /// Never for what a program or customer wrote.
-    HostContent(ModuleContent),
-    /// Python, by kind. Always refused; here so that the refusal has one place.
-    Python(Arc<str>),
-}
-
-impl From<ModuleContent> for ModuleSource {
-    fn from(content: ModuleContent) -> Self {
-        Self::Content(content)
-    }
-}
-
-/// Where the loaded Worker's global `fetch()` and `connect()` go.
-#[derive(Clone, Default)]
-pub enum GlobalOutbound {
-    /// Wherever the loading Worker's go.
-    #[default]
-    Inherit,
-    /// Nowhere: they throw.
-    None,
-    /// To this service.
-    Cap(Cap),
-}
 
 /// Why code was refused before anything started. The display text is what the caller's JavaScript sees.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -146,50 +90,35 @@ pub struct CheckedCode {
     pub clock: ClockPolicy,
 }
 
-impl WorkerCode {
-    /// Code of one date and main module, with no modules yet and everything else at its default.
-    #[must_use]
-    pub fn new(compatibility_date: impl Into<String>, main_module: impl Into<String>) -> Self {
-        Self { compatibility_date: compatibility_date.into(), main_module: main_module.into(), ..Self::default() }
+/// Checks everything that can be known without starting it, in the platform's order. `parent` says whether the one who
+/// loads may pass on the permission for experimental flags.
+///
+/// A main module that is missing or no ES module is not found here: the platform reports it as a failed start.
+///
+/// # Errors
+/// The first check that fails.
+pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, CodeError> {
+    let source = check_modules(code.main_module, code.modules)?;
+    if code.allow_experimental && parent == Experimental::Refused {
+        return Err(CodeError::AllowExperimental);
     }
-
-    /// Adds a module.
-    #[must_use]
-    pub fn module(mut self, name: impl Into<String>, source: impl Into<ModuleSource>) -> Self {
-        self.modules.push((name.into(), source.into()));
-        self
+    let experimental = if code.allow_experimental { Experimental::Allowed } else { Experimental::Refused };
+    let compat =
+        CompatFlags::resolve(&code.compatibility_date, &code.compatibility_flags, experimental, DateCheck::today())
+            .map_err(|errors| errors.first().clone())?;
+    if let Some(bytes) = code.env.as_ref().map(|env| env.bytes.len()).filter(|bytes| *bytes > ENV_BYTES_MAX) {
+        return Err(CodeError::EnvSize { bytes });
     }
-
-    /// Checks everything that can be known without starting it, in the platform's order. `parent` says whether the
-    /// one who loads may pass on the permission for experimental flags.
-    ///
-    /// A main module that is missing or no ES module is not found here: the platform reports it as a failed start.
-    ///
-    /// # Errors
-    /// The first check that fails.
-    pub fn check(self, parent: Experimental) -> Result<CheckedCode, CodeError> {
-        let source = check_modules(self.main_module, self.modules)?;
-        if self.allow_experimental && parent == Experimental::Refused {
-            return Err(CodeError::AllowExperimental);
-        }
-        let experimental = if self.allow_experimental { Experimental::Allowed } else { Experimental::Refused };
-        let compat =
-            CompatFlags::resolve(&self.compatibility_date, &self.compatibility_flags, experimental, DateCheck::today())
-                .map_err(|errors| errors.first().clone())?;
-        if let Some(bytes) = self.env.as_ref().map(|env| env.bytes.len()).filter(|bytes| *bytes > ENV_BYTES_MAX) {
-            return Err(CodeError::EnvSize { bytes });
-        }
-        Ok(CheckedCode {
-            source,
-            compat,
-            limits: self.limits,
-            env: self.env,
-            global_outbound: self.global_outbound,
-            console: self.console,
-            on_hang: self.on_hang,
-            clock: self.clock,
-        })
-    }
+    Ok(CheckedCode {
+        source,
+        compat,
+        limits: code.limits,
+        env: code.env,
+        global_outbound: code.global_outbound,
+        console: code.console,
+        on_hang: code.on_hang,
+        clock: code.clock,
+    })
 }
 
 fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> Result<WorkerSource, CodeError> {

@@ -98,6 +98,14 @@ impl Capability for Entrypoint {
         true
     }
 
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        Some(
+            "Entrypoints to dynamically-loaded workers cannot be transferred to other Workers, because the system does \
+             not know how to reload this Worker from scratch. Instead, have the parent Worker expose an entrypoint which \
+             constructs the dynamic worker and forwards to it.",
+        )
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::rpc::Cap;
@@ -70,11 +71,13 @@ pub struct LoaderOptions {
     pub outbound: Option<Cap>,
     /// Whether code may ask for experimental compatibility flags.
     pub experimental: Experimental,
+    /// Receives the console lines of Workers whose code names nobody.
+    pub console: Option<Arc<dyn ConsoleSink>>,
 }
 
 impl Default for LoaderOptions {
     fn default() -> Self {
-        Self { outbound: None, experimental: Experimental::Refused }
+        Self { outbound: None, experimental: Experimental::Refused, console: None }
     }
 }
 

@@ -17,6 +17,7 @@
 //! | [`pool`] | never-used isolates, made ahead, each used once; `mappings`: how many a process can hold |
 //! | [`error`] | what can go wrong, and whose fault it is |
 
+mod binding;
 pub mod callers;
 pub mod code;
 pub mod config;

@@ -16,18 +16,26 @@ use crate::worker::{Prepared, Worker};
 
 /// Loads Workers. Cheap to clone; clones share the cache. Usable from any thread, never blocks.
 #[derive(Clone)]
-pub struct WorkerLoader(Arc<Namespace>);
+pub struct WorkerLoader {
+    namespace: Arc<Namespace>,
+    options: Arc<LoaderOptions>,
+}
 
 /// One cache, shared by the clones of a loader and known (weakly) to the Workers in it.
 pub(crate) struct Namespace {
     pub(crate) host: Arc<HostShared>,
-    pub(crate) options: LoaderOptions,
     cache: Mutex<HashMap<String, Arc<Worker>>>,
 }
 
 impl WorkerLoader {
     pub(crate) fn new(host: Arc<HostShared>, options: LoaderOptions) -> Self {
-        Self(Arc::new(Namespace { host, options, cache: Mutex::default() }))
+        Self { namespace: Arc::new(Namespace { host, cache: Mutex::default() }), options: Arc::new(options) }
+    }
+
+    /// The same cache for another owner, who passes on other things.
+    #[must_use]
+    pub fn with_options(&self, options: LoaderOptions) -> Self {
+        Self { namespace: Arc::clone(&self.namespace), options: Arc::new(options) }
     }
 
     /// Loads code into an isolate of its own. The checks happen here; starting goes on by itself, and requests wait
@@ -36,15 +44,15 @@ impl WorkerLoader {
     /// # Errors
     /// The code was refused, or there is no room for one more isolate.
     pub fn load(&self, code: WorkerCode) -> Result<WorkerStub, LoaderError> {
-        let prepared = Prepared::new(&self.0, code)?;
-        let worker = Worker::loaded(&self.0, prepared);
+        let prepared = Prepared::new(&self.namespace.host, &self.options, code)?;
+        let worker = Worker::loaded(&self.namespace, prepared);
         worker.start()?;
         Ok(WorkerStub::new(worker))
     }
 
     /// Loads code that was checked already and stays loaded: a Worker of the configuration, which has no size caps.
     pub(crate) fn load_configured(&self, code: CheckedCode) -> Result<WorkerStub, LoaderError> {
-        let worker = Worker::pinned(&self.0, Prepared::of_checked(&self.0, code));
+        let worker = Worker::pinned(&self.namespace, Prepared::of_checked(&self.namespace.host, &self.options, code));
         worker.start()?;
         Ok(WorkerStub::new(worker))
     }
@@ -60,21 +68,22 @@ impl WorkerLoader {
         C: Future<Output = Result<WorkerCode, RpcError>> + Send + 'static,
     {
         let worker = {
-            let mut cache = self.0.cache.lock();
+            let mut cache = self.namespace.cache.lock();
             if let Some(worker) = id.and_then(|id| cache.get(id)) {
                 return WorkerStub::new(Arc::clone(worker));
             }
-            let worker = Worker::awaiting_code(&self.0, id.map(str::to_owned));
+            let worker = Worker::awaiting_code(&self.namespace, id.map(str::to_owned));
             if let Some(id) = id {
                 cache.insert(id.to_owned(), Arc::clone(&worker));
             }
             worker
         };
         let code = get_code();
-        let (namespace, loading) = (Arc::clone(&self.0), Loading(Arc::clone(&worker)));
-        self.0.host.tasks.spawn(async move {
+        let (host, options) = (Arc::clone(&self.namespace.host), Arc::clone(&self.options));
+        let loading = Loading(Arc::clone(&worker));
+        self.namespace.host.tasks.spawn(async move {
             let prepared = match code.await {
-                Ok(code) => Prepared::new(&namespace, code),
+                Ok(code) => Prepared::new(&host, &options, code),
                 Err(error) => Err(LoaderError::GetCode(Box::new(error))),
             };
             loading.0.code_arrived(prepared);
@@ -84,7 +93,7 @@ impl WorkerLoader {
 
     /// Forgets every cached Worker. Stubs on hand stay usable; the next `get` of each name loads anew.
     pub fn forget_all(&self) {
-        let forgotten = std::mem::take(&mut *self.0.cache.lock());
+        let forgotten = std::mem::take(&mut *self.namespace.cache.lock());
         drop(forgotten);
     }
 }

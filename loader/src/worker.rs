@@ -14,10 +14,10 @@ use loaderd_runtime::limits::{Cause, Outcome, ResourceLimits, Usage};
 use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
 use parking_lot::Mutex;
 
-use crate::code::{CheckedCode, GlobalOutbound, WorkerCode};
+use crate::code::{self, CheckedCode, GlobalOutbound, WorkerCode};
 use crate::entrypoint::{Entrypoint, Invocation, InvocationSlot, Next, PendingCall};
 use crate::error::LoaderError;
-use crate::host::HostShared;
+use crate::host::{HostShared, LoaderOptions};
 use crate::live::{IdleKey, Ticket};
 use crate::loader::Namespace;
 use crate::placement::{OnInvocationEnd, PlacedIsolate, StartRequest};
@@ -35,22 +35,22 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn new(namespace: &Namespace, code: WorkerCode) -> Result<Self, LoaderError> {
-        Ok(Self::of_checked(namespace, code.check(namespace.options.experimental)?))
+    pub(crate) fn new(host: &HostShared, options: &LoaderOptions, code: WorkerCode) -> Result<Self, LoaderError> {
+        Ok(Self::of_checked(host, options, code::check(code, options.experimental)?))
     }
 
-    pub(crate) fn of_checked(namespace: &Namespace, code: CheckedCode) -> Self {
+    pub(crate) fn of_checked(host: &HostShared, options: &LoaderOptions, code: CheckedCode) -> Self {
         let global_outbound = match code.global_outbound {
-            GlobalOutbound::Inherit => namespace.options.outbound.clone(),
+            GlobalOutbound::Inherit => options.outbound.clone(),
             GlobalOutbound::None => None,
             GlobalOutbound::Cap(cap) => Some(cap),
         };
-        let limits = &namespace.host.limits;
+        let limits = &host.limits;
         Self {
             load: Arc::new(LoadCode {
                 source: code.source,
                 env: code.env,
-                channels: Channels { global_outbound, console: code.console },
+                channels: Channels { global_outbound, console: code.console.or_else(|| options.console.clone()) },
                 startup_cpu: limits.startup_cpu,
                 limits: limits.invocation.lowest(code.limits),
                 on_hang: code.on_hang,

@@ -84,6 +84,8 @@ const SERVICE = 1;
 const PROPERTY = 2;
 const PROMISE = 3;
 const LOOPBACK = 4;
+// What Rust says of a loader; a WorkerLoader keeps its state to itself.
+const LOADER = 5;
 
 // A prototype on which every name that no object has is a property of the remote object.
 function wildcard(hasThen) {
@@ -354,6 +356,7 @@ function makeProperty(parent, name) {
 
 // A stub for an import; also called by Rust for each capability that arrives.
 function makeStub(id, kind) {
+  if (kind === LOADER) return load('worker_loader').make(id);
   const state = { __proto__: null, kind, id, disposed: false };
   if (kind === STUB) return makeCallable(RpcStub.prototype, state);
   const service = { __proto__: ServiceStub.prototype };

@@ -12,12 +12,14 @@
 //! | [`rpc`] | JS RPC: values as bytes plus capabilities, stubs, targets, sessions |
 //! | [`api`] | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
 //! | [`channel`] | the traits through which everything leaves an isolate |
+//! | [`dynamic`] | loading Workers from a Worker: what a parent says, and the traits to a loader |
 //! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
 pub mod api;
 pub mod channel;
 mod code_cache;
 pub mod compat;
+pub mod dynamic;
 pub mod error;
 mod globals;
 pub mod invocation;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck};
+use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck, Experimental, Flag};
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::HangPolicy;
 use loaderd_runtime::modules::{Module, WorkerSource};
@@ -57,6 +57,7 @@ impl Graph {
         let mut nodes = HashMap::new();
         let mut starting = Vec::new();
         let mut errors = Vec::new();
+        let mut loaders = env::Loaders::new(host);
         let internet = network::service(&Network::internet(), host.tasks());
         match internet {
             Ok(internet) => drop(nodes.insert(INTERNET.to_owned(), Node::Plain(internet))),
@@ -65,7 +66,7 @@ impl Graph {
         for service in &config.services {
             let name = &service.name;
             let node = match &service.kind {
-                ServiceKind::Worker(worker) => match code(name, worker, options, &reach) {
+                ServiceKind::Worker(worker) => match code(name, worker, options, &reach, &mut loaders) {
                     Ok(code) => {
                         let loader = host.loader(LoaderOptions::default());
                         loader.load_configured(code).map(Node::Worker).map_err(|error| start_error(name, error))
@@ -105,7 +106,13 @@ fn plain(name: &str, made: Result<Arc<dyn loaderd_runtime::rpc::Capability>, Str
     made.map(Node::Plain).map_err(|problem| GraphError::Service { service: name.to_owned(), problem })
 }
 
-fn code(name: &str, worker: &Worker, options: &GraphOptions, reach: &Reach) -> Result<CheckedCode, GraphError> {
+fn code(
+    name: &str,
+    worker: &Worker,
+    options: &GraphOptions,
+    reach: &Reach,
+    loaders: &mut env::Loaders,
+) -> Result<CheckedCode, GraphError> {
     let unsupported = |problem| GraphError::Unsupported { service: name.to_owned(), problem };
     let WorkerCode::Modules(modules) = &worker.code else {
         return Err(unsupported(
@@ -130,12 +137,16 @@ fn code(name: &str, worker: &Worker, options: &GraphOptions, reach: &Reach) -> R
         .map_err(|errors| GraphError::Compat { service: name.to_owned(), errors })?;
     let main_module = modules.first().map(|module| module.name.clone()).unwrap_or_default();
     let modules = modules.iter().map(|module| Module::new(module.name.clone(), module.content.clone())).collect();
+    let outbound = env::cap(&worker.global_outbound, reach);
+    // What the Workers that it loads get from it.
+    let experimental = if compat.has(Flag::Experimental) { Experimental::Allowed } else { Experimental::Refused };
+    let passed_on = LoaderOptions { outbound: Some(outbound.clone()), experimental, console: options.console.clone() };
     Ok(CheckedCode {
         source: WorkerSource { main_module, modules },
         compat,
         limits: worker.limits,
-        env: Some(env::env(name, &worker.bindings, reach)?),
-        global_outbound: GlobalOutbound::Cap(env::cap(&worker.global_outbound, reach)),
+        env: Some(env::env(name, &worker.bindings, reach, loaders, &passed_on)?),
+        global_outbound: GlobalOutbound::Cap(outbound),
         console: options.console.clone(),
         on_hang: HangPolicy::Report,
         clock: options.clock,

@@ -1,5 +1,6 @@
 //! Bindings to the message that becomes `env`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use loaderd_runtime::rpc::plain::{BytesKind, Plain, PlainObject};
@@ -7,10 +8,36 @@ use loaderd_runtime::rpc::{Cap, CapKind, Message};
 
 use super::build::GraphError;
 use super::{Reach, Service};
+use crate::WorkerLoader;
 use crate::config::{Binding, BindingValue, ServiceDesignator};
+use crate::host::{LoaderHost, LoaderOptions};
+
+/// The loaders of a configuration: bindings with the same id share a cache.
+pub(super) struct Loaders {
+    host: LoaderHost,
+    named: HashMap<String, WorkerLoader>,
+}
+
+impl Loaders {
+    pub(super) fn new(host: &LoaderHost) -> Self {
+        Self { host: host.clone(), named: HashMap::new() }
+    }
+
+    fn loader(&mut self, id: Option<&str>, options: &LoaderOptions) -> WorkerLoader {
+        let Some(id) = id else { return self.host.loader(options.clone()) };
+        let shared = self.named.entry(id.to_owned()).or_insert_with(|| self.host.loader(options.clone()));
+        shared.with_options(options.clone())
+    }
+}
 
 /// Makes a Worker's `env`.
-pub(super) fn env(worker: &str, bindings: &[Binding], reach: &Reach) -> Result<Message, GraphError> {
+pub(super) fn env(
+    worker: &str,
+    bindings: &[Binding],
+    reach: &Reach,
+    loaders: &mut Loaders,
+    options: &LoaderOptions,
+) -> Result<Message, GraphError> {
     let mut members = Vec::with_capacity(bindings.len());
     for binding in bindings {
         let problem = |what: String| GraphError::Binding {
@@ -26,6 +53,7 @@ pub(super) fn env(worker: &str, bindings: &[Binding], reach: &Reach) -> Result<M
             BindingValue::FromEnvironment(variable) => {
                 std::env::var(variable).map_or(Plain::Null, |value| Plain::from(value.as_str()))
             }
+            BindingValue::WorkerLoader { id } => Plain::Cap(loaders.loader(id.as_deref(), options).binding()),
             other => return Err(problem(format!("bindings of kind `{}` are not supported by loaderd.", other.kind()))),
         };
         members.push((binding.name.as_str(), value));

@@ -23,6 +23,7 @@ mod rpc;
 mod structured_clone;
 mod timers;
 mod url;
+mod worker_loader;
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
 use super::rpc;
-use super::{base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url};
+use super::{base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url, worker_loader};
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
 pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
@@ -29,6 +29,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
     library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
+    library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
     Room {
         name: "dom_exception",

@@ -6,6 +6,7 @@
 use super::errors::new_error;
 use super::state::{self, Js, Keep, RpcState};
 use super::{CapKind, Message, host_tag};
+use crate::dynamic::LoaderCap;
 use crate::invocation::InvocationId;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error};
@@ -45,6 +46,7 @@ pub(crate) fn deserialize<'s>(
         let cap = state::received(cap.clone(), home.as_ref(), owner);
         let kind = match cap.kind {
             CapKind::Object | CapKind::Function => 0,
+            CapKind::Service if cap.target.as_any().is::<LoaderCap>() => 5,
             CapKind::Service => 1,
         };
         let import = match rpc.import(cap, owner, Keep::UntilDropped) {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) mod deserialize;
-mod errors;
+pub(crate) mod errors;
 pub(crate) mod exports;
 pub(crate) mod glue;
 pub(crate) mod host_tag;
@@ -87,6 +87,11 @@ pub trait Capability: Send + Sync + 'static {
     /// Whether a call on it counts as a subrequest of the caller (services do; objects met in a session do not).
     fn counts_as_subrequest(&self) -> bool {
         false
+    }
+
+    /// Why it may not be handed to another Worker, if it may not; the text of the `DataCloneError` that says so.
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        None
     }
 
     /// For downcasting by whoever made it (for example, to see that a capability is the runtime's own export).

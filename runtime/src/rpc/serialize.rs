@@ -277,6 +277,10 @@ impl Writer {
                 return None;
             }
         };
+        if let Some(reason) = cap.target.refuses_transfer() {
+            throw_data_clone_error(scope, reason);
+            return None;
+        }
         // An object of this isolate is told that somebody outside holds it now.
         let kind = match self.purpose {
             Purpose::Arguments => HoldKind::Callback,

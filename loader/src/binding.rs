@@ -1,0 +1,45 @@
+//! The `workerLoader` binding: a [`WorkerLoader`] as Workers reach it.
+
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use loaderd_runtime::dynamic::{CodeWanted, DynamicLoader, DynamicWorker, Found, LoaderCap, WorkerCode};
+use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::rpc::{Cap, CapKind, Message, RpcError};
+
+use crate::loader::WorkerLoader;
+use crate::stub::WorkerStub;
+
+impl WorkerLoader {
+    /// The capability that a Worker's `env` holds as its `WorkerLoader`.
+    #[must_use]
+    pub fn binding(&self) -> Cap {
+        Cap { kind: CapKind::Service, target: Arc::new(LoaderCap(Arc::new(self.clone()))) }
+    }
+}
+
+impl DynamicLoader for WorkerLoader {
+    fn load(&self, code: WorkerCode) -> Result<Arc<dyn DynamicWorker>, RpcError> {
+        match self.load(code) {
+            Ok(stub) => Ok(Arc::new(stub)),
+            Err(error) => Err(RpcError { remote: false, ..error.to_rpc() }),
+        }
+    }
+
+    fn get(&self, id: Option<&str>) -> Found {
+        let mut wanted = None;
+        let stub = self.get(id, || {
+            let (sender, receiver) = oneshot::channel();
+            // The receiver is gone only when the host is.
+            wanted = Some(CodeWanted::new(move |code| drop(sender.send(code))));
+            async { receiver.await.unwrap_or_else(|_| Err(RpcError::ended(Cause::Canceled))) }
+        });
+        Found { worker: Arc::new(stub), wanted }
+    }
+}
+
+impl DynamicWorker for WorkerStub {
+    fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap {
+        Cap { kind: CapKind::Service, target: self.entrypoint(name, props, limits) }
+    }
+}
