@@ -75,13 +75,19 @@ impl LoaderError {
             Self::Code(error) => RpcError { remote: false, ..RpcError::new(error.class(), error.to_string()) },
             Self::GetCode(error) => error.as_ref().clone(),
             Self::Ended(cause) => RpcError::ended(*cause),
-            Self::Overloaded(_) => RpcError { overloaded: true, ..RpcError::new("Error", self.to_string()) },
+            Self::Overloaded(_) => {
+                RpcError { overloaded: true, remote: false, ..RpcError::new("Error", self.to_string()) }
+            }
             Self::Start(error) => RpcError {
                 overloaded: error.cause.is_some_and(Cause::overloaded),
                 cause: error.cause,
+                // Nothing of the Worker ran that could be called the other side.
+                remote: false,
                 ..RpcError::new("Error", error.message.clone())
             },
-            Self::Platform(_) => RpcError { disconnected: true, ..RpcError::new("Error", self.to_string()) },
+            Self::Platform(_) => {
+                RpcError { disconnected: true, remote: false, ..RpcError::new("Error", self.to_string()) }
+            }
         }
     }
 }

@@ -287,6 +287,7 @@ class ServiceStub {
   }
 }
 finishClass(ServiceStub, 'Fetcher', false);
+defineProperty(ServiceStub, 'name', { __proto__: null, value: 'Fetcher', configurable: true });
 defineHidden(ServiceStub.prototype, 'constructor', ServiceStub);
 
 class RpcTarget {}

@@ -5,3 +5,4 @@ mod graph;
 mod real;
 mod scripted;
 mod states;
+mod workers;
