@@ -255,3 +255,79 @@ fn a_message_over_the_limit_is_not_written() {
     let value = Plain::from("x".repeat(crate::rpc::MESSAGE_BYTES_MAX));
     assert!(matches!(value.to_message(), Err(EncodeError::Bytes(_))));
 }
+
+/// Bytes that mean something in either format.
+const TAGS: &[u8] = b"AoI\"^{$;:',Vr\\B\x00\x01\xff";
+
+/// A small generator of the same numbers on every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound as u64).expect("below a usize")
+    }
+
+    /// Changes, repeats, removes or adds a few bytes.
+    fn damage(&mut self, bytes: &mut Vec<u8>) {
+        for _ in 0..=self.below(4) {
+            let place = self.below(bytes.len().max(1));
+            match self.below(4) {
+                0 if !bytes.is_empty() => bytes[place] = self.below(256).to_le_bytes()[0],
+                1 if !bytes.is_empty() => drop(bytes.remove(place)),
+                2 => bytes.insert(place, TAGS[self.below(TAGS.len())]),
+                _ => {
+                    let end = place + self.below(bytes.len() - place + 1);
+                    let copied = bytes[place..end].to_vec();
+                    bytes.splice(place..place, copied);
+                }
+            }
+            bytes.truncate(4_096);
+        }
+    }
+}
+
+#[test]
+fn damaged_messages_are_errors_or_values_that_read_the_same() {
+    let seed = Plain::from_json(r#"{"a":[1,-2.5,"x","\ud800"],"b":{"c":null,"9":true},"d":[[],{}]}"#).unwrap();
+    let seed = Plain::Map(vec![
+        (seed, Plain::Set(vec![Plain::Date(1.0), Plain::Undefined])),
+        (
+            Plain::Bytes(BytesKind::Uint8Array, Bytes::from_static(b"bytes")),
+            Plain::Error(Box::new(PlainError {
+                name: "Mine".to_owned(),
+                cause: Some(Plain::Null),
+                ..PlainError::default()
+            })),
+        ),
+    ]);
+    let seed = seed.to_message().unwrap().bytes.to_vec();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let mut read = 0;
+    for _ in 0..20_000 {
+        let mut bytes = seed.clone();
+        random.damage(&mut bytes);
+        let Ok(value) = decode(&bytes) else { continue };
+        read += 1;
+        let written = value.to_message().unwrap();
+        let again = Plain::from_message(&written).unwrap();
+        assert_eq!(again.to_message().unwrap().bytes, written.bytes, "{bytes:?}");
+    }
+    assert!(read > 500, "only {read} were read: the test has lost its point");
+}
+
+#[test]
+fn damaged_json_is_an_error_or_a_value_that_reads_the_same() {
+    let seed = r#"{"a":[1,-2.5e-7,"x\n\ud800\u00e9",true],"b":{"c":null,"9":{}},"":""}"#;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for _ in 0..20_000 {
+        let mut bytes = seed.as_bytes().to_vec();
+        random.damage(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let Ok(value) = Plain::from_json(&text) else { continue };
+        let written = value.to_json().unwrap().unwrap();
+        assert_eq!(json(&written), written, "{text}");
+    }
+}
