@@ -6,6 +6,8 @@ const { DOMException } = load('dom_exception');
 
 const token = {};
 
+// What the rest of the platform may do with one.
+let abort, onAbort, isAbortSignal;
 class AbortSignal extends EventTarget {
   #aborted = false;
   #reason;
@@ -74,36 +76,34 @@ class AbortSignal extends EventTarget {
     if (this.#aborted) throw this.#reason;
   }
 
-  static trigger(signal, reason) {
-    if (signal.#aborted) return;
-    signal.#aborted = true;
-    signal.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason;
-    const algorithms = signal.#algorithms;
-    signal.#algorithms = [];
-    for (let i = 0; i < algorithms.length; i++) algorithms[i](signal.#reason);
-    try {
-      signal.dispatchEvent(trust(new Event('abort')));
-    } finally {
-      // It cannot abort twice, so what its listeners hold on to is let go.
-      clearListeners(signal);
-    }
-  }
-  // Runs `algorithm(reason)` when the signal aborts; the answer undoes that. It must not have aborted yet.
-  static follow(signal, algorithm) {
-    signal.#algorithms.push(algorithm);
-    return () => {
-      const index = signal.#algorithms.indexOf(algorithm);
-      if (index >= 0) signal.#algorithms.splice(index, 1);
+  static {
+    abort = (signal, reason) => {
+      if (signal.#aborted) return;
+      signal.#aborted = true;
+      signal.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason;
+      const algorithms = signal.#algorithms;
+      signal.#algorithms = [];
+      for (let i = 0; i < algorithms.length; i++) algorithms[i](signal.#reason);
+      try {
+        signal.dispatchEvent(trust(new Event('abort')));
+      } finally {
+        // It cannot abort twice, so what its listeners hold on to is let go.
+        clearListeners(signal);
+      }
+    };
+    // Runs `algorithm(reason)` when the signal aborts; the answer undoes that. It must not have aborted yet.
+    onAbort = (signal, algorithm) => {
+      signal.#algorithms.push(algorithm);
+      return () => {
+        const index = signal.#algorithms.indexOf(algorithm);
+        if (index >= 0) signal.#algorithms.splice(index, 1);
+      };
+    };
+    isAbortSignal = (value) => {
+      return typeof value === 'object' && value !== null && #aborted in value;
     };
   }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #aborted in value;
-  }
 }
-const { trigger: abort, follow: onAbort, is: isAbortSignal } = AbortSignal;
-delete AbortSignal.trigger;
-delete AbortSignal.follow;
-delete AbortSignal.is;
 expose(AbortSignal, 'AbortSignal', {
   is: isAbortSignal,
   clone() {

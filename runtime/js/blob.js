@@ -45,6 +45,8 @@ function clamp(value, fallback, size) {
   return index < 0 ? Math.max(size + index, 0) : Math.min(index, size);
 }
 
+// What the rest of the platform may do with one.
+let contents, isBlob;
 class Blob {
   #bytes;
   #type;
@@ -94,16 +96,16 @@ class Blob {
     if (!(#bytes in this)) illegalInvocation();
     return load('body').streamOf(this.#bytes);
   }
-  static contents(blob) {
-    return blob.#bytes;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #bytes in value;
+
+  static {
+    contents = (blob) => {
+      return blob.#bytes;
+    };
+    isBlob = (value) => {
+      return typeof value === 'object' && value !== null && #bytes in value;
+    };
   }
 }
-const { contents, is: isBlob } = Blob;
-delete Blob.contents;
-delete Blob.is;
 
 class File extends Blob {
   #name;

@@ -134,6 +134,8 @@ function take(content) {
   return taken;
 }
 
+// What the rest of the platform may do with one.
+let contentOf, setContent;
 class Body {
   #content;
   constructor(key, content) {
@@ -181,16 +183,16 @@ class Body {
     const type = this.headers.get('content-type') ?? '';
     return load('blob').newBlob(await readAll(this.#content), type);
   }
-  static contentOf(body) {
-    return body.#content;
-  }
-  static setContent(body, content) {
-    body.#content = content;
+
+  static {
+    contentOf = (body) => {
+      return body.#content;
+    };
+    setContent = (body, content) => {
+      body.#content = content;
+    };
   }
 }
-const { contentOf, setContent } = Body;
-delete Body.contentOf;
-delete Body.setContent;
 expose(Body, 'Body');
 
 // A buffer of its own with exactly these bytes. Shared content (a blob's, a clone's) is never handed out itself.

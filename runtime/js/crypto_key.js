@@ -109,6 +109,8 @@ function field64(jwk, field, message) {
 
 // --- the class ----------------------------------------------------------------------------------------------------
 
+// What the rest of the platform may do with one.
+let materialOf, isCryptoKey;
 class CryptoKey {
   #material;
   constructor(key, parts) {
@@ -119,16 +121,16 @@ class CryptoKey {
       defineProperty(this, name, { __proto__: null, value: own[name], writable: false, enumerable: true, configurable: false });
     }
   }
-  static materialOf(key) {
-    return key.#material;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #material in value;
+
+  static {
+    materialOf = (key) => {
+      return key.#material;
+    };
+    isCryptoKey = (value) => {
+      return typeof value === 'object' && value !== null && #material in value;
+    };
   }
 }
-const { materialOf, is: isCryptoKey } = CryptoKey;
-delete CryptoKey.materialOf;
-delete CryptoKey.is;
 expose(CryptoKey, 'CryptoKey', { is: isCryptoKey });
 
 function newKey(type, algorithm, extractable, usages, material) {

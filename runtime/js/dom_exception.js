@@ -37,6 +37,8 @@ function own(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: false, enumerable: true, configurable: true });
 }
 
+// What the rest of the platform may do with one.
+let isDOMException;
 class DOMException {
   #brand = true;
   constructor(message = '', name = 'Error') {
@@ -48,12 +50,13 @@ class DOMException {
     captureStackTrace(this, DOMException);
     defineProperty(this, 'stack', { __proto__: null, value: this.stack, writable: true, enumerable: true, configurable: true });
   }
-  static isDOMException(value) {
-    return #brand in value;
+
+  static {
+    isDOMException = (value) => {
+      return #brand in value;
+    };
   }
 }
-const { isDOMException } = DOMException;
-delete DOMException.isDOMException;
 setPrototypeOf(DOMException.prototype, Error.prototype);
 expose(DOMException, 'DOMException', {
   is: isDOMException,

@@ -8,6 +8,8 @@ const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgume
 const NONE = 0;
 const AT_TARGET = 2;
 
+// What the rest of the platform may do with one.
+let beginDispatch, endDispatch, isStopped, trust, isEvent;
 class Event {
   #type;
   #bubbles;
@@ -103,32 +105,32 @@ class Event {
     return this.#dispatching ? [this.#target] : [];
   }
 
-  static begin(event, target) {
-    if (event.#dispatching) {
-      const { DOMException } = load('dom_exception');
-      throw new DOMException('The event is already being dispatched.', 'InvalidStateError');
-    }
-    event.#dispatching = true;
-    event.#target = target;
-    event.#prevented = false;
-    event.#stopped = false;
-  }
-  static end(event) {
-    event.#dispatching = false;
-  }
-  static stopped(event) {
-    return event.#stopped;
-  }
-  static trust(event) {
-    event.#trusted = true;
-    return event;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #type in value;
+  static {
+    beginDispatch = (event, target) => {
+      if (event.#dispatching) {
+        const { DOMException } = load('dom_exception');
+        throw new DOMException('The event is already being dispatched.', 'InvalidStateError');
+      }
+      event.#dispatching = true;
+      event.#target = target;
+      event.#prevented = false;
+      event.#stopped = false;
+    };
+    endDispatch = (event) => {
+      event.#dispatching = false;
+    };
+    isStopped = (event) => {
+      return event.#stopped;
+    };
+    trust = (event) => {
+      event.#trusted = true;
+      return event;
+    };
+    isEvent = (value) => {
+      return typeof value === 'object' && value !== null && #type in value;
+    };
   }
 }
-const eventState = { begin: Event.begin, end: Event.end, stopped: Event.stopped, trust: Event.trust, is: Event.is };
-for (const name in eventState) delete Event[name];
 expose(Event, 'Event');
 constants(Event, { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 });
 
@@ -229,6 +231,8 @@ class Listener {
   }
 }
 
+// What the rest of the platform may do with one.
+let clearListeners, hasListeners;
 class EventTarget {
   // Map from type to an array of listeners in order of registration; made when first needed.
   #listeners = null;
@@ -308,9 +312,9 @@ class EventTarget {
       if (this === undefined || this === globalThis) return apply(globalTarget.dispatchEvent, globalTarget, arguments);
       illegalInvocation();
     }
-    if (!eventState.is(event)) badArgument('EventTarget', 'dispatchEvent', 1, 'Event');
+    if (!isEvent(event)) badArgument('EventTarget', 'dispatchEvent', 1, 'Event');
     const target = this === globalTarget ? globalThis : this;
-    eventState.begin(event, target);
+    beginDispatch(event, target);
     try {
       const { type } = event;
       const handler = target[`on${type}`];
@@ -318,7 +322,7 @@ class EventTarget {
       const list = this.#listeners?.get(type)?.slice();
       if (typeof handler === 'function') this.#invoke(event, handler, target);
       if (list !== undefined) {
-        for (let i = 0; i < list.length && !eventState.stopped(event); i++) {
+        for (let i = 0; i < list.length && !isStopped(event); i++) {
           const listener = list[i];
           if (listener.removed) continue;
           if (listener.once) EventTarget.prototype.removeEventListener.call(this, type, listener.identity);
@@ -326,7 +330,7 @@ class EventTarget {
         }
       }
     } finally {
-      eventState.end(event);
+      endDispatch(event);
     }
     return !event.defaultPrevented;
   }
@@ -346,16 +350,15 @@ class EventTarget {
     );
   }
 
-  static clear(target) {
-    target.#listeners = null;
-  }
-  static has(target, type) {
-    return (target.#listeners?.get(type)?.length ?? 0) > 0;
+  static {
+    clearListeners = (target) => {
+      target.#listeners = null;
+    };
+    hasListeners = (target, type) => {
+      return (target.#listeners?.get(type)?.length ?? 0) > 0;
+    };
   }
 }
-const { clear: clearListeners, has: hasListeners } = EventTarget;
-delete EventTarget.clear;
-delete EventTarget.has;
 expose(EventTarget, 'EventTarget');
 
 // The global scope is an event target whose listeners live here.
@@ -365,14 +368,14 @@ const { addEventListener, removeEventListener, dispatchEvent } = EventTarget.pro
 function reportError(error) {
   if (arguments.length < 1) badArgument('ServiceWorkerGlobalScope', 'reportError', 1, 'Value');
   const { message, filename, lineno, colno } = native.describe(error);
-  const event = eventState.trust(new ErrorEvent('error', { message, filename, lineno, colno, error, cancelable: true }));
+  const event = trust(new ErrorEvent('error', { message, filename, lineno, colno, error, cancelable: true }));
   if (globalTarget.dispatchEvent(event)) native.report(error);
 }
 
 // A promise was rejected without a handler (or got one later). `true` when a listener prevented the default.
 function dispatchRejection(type, promise, reason) {
   if (!hasListeners(globalTarget, type) && typeof globalThis[`on${type}`] !== 'function') return false;
-  const event = eventState.trust(new PromiseRejectionEvent(type, { promise, reason }, rejectionToken));
+  const event = trust(new PromiseRejectionEvent(type, { promise, reason }, rejectionToken));
   return !globalTarget.dispatchEvent(event);
 }
 
@@ -389,7 +392,7 @@ return {
   dispatchEvent,
   reportError: unlengthen(reportError),
   dispatchRejection,
-  trust: eventState.trust,
+  trust,
   clearListeners,
   hasListeners,
 };

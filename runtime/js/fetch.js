@@ -21,6 +21,8 @@ function isObject(value) {
   return (typeof value === 'object' || typeof value === 'function') && value !== null;
 }
 
+// What the rest of the platform may do with one.
+let isRequest, signalOf;
 class Request extends Body {
   #method;
   #url;
@@ -158,18 +160,20 @@ class Request extends Body {
     if (!(#url in this)) illegalInvocation();
     return this.#cache;
   }
-  static is(value) {
-    return isObject(value) && #url in value;
-  }
-  static signalOf(request) {
-    return request.#signal;
+
+  static {
+    isRequest = (value) => {
+      return isObject(value) && #url in value;
+    };
+    signalOf = (request) => {
+      return request.#signal;
+    };
   }
 }
-const { is: isRequest, signalOf } = Request;
-delete Request.is;
-delete Request.signalOf;
 expose(Request, 'Request', { is: isRequest, clone: (request) => bodiless(request) && new Request(request) });
 
+// What the rest of the platform may do with one.
+let isResponse;
 class Response extends Body {
   #status;
   #statusText;
@@ -320,12 +324,13 @@ class Response extends Body {
     if (!(#status in this)) illegalInvocation();
     return this.#type;
   }
-  static is(value) {
-    return isObject(value) && #status in value;
+
+  static {
+    isResponse = (value) => {
+      return isObject(value) && #status in value;
+    };
   }
 }
-const { is: isResponse } = Response;
-delete Response.is;
 expose(Response, 'Response', { is: isResponse, clone: (response) => bodiless(response) && response.clone() });
 
 // Whether a structured clone can hold it all: a body is a stream, which one isolate's clone cannot.

@@ -12,6 +12,8 @@ function entryValue(value, filename) {
   return newFile(contents(value), name, value.type);
 }
 
+// What the rest of the platform may do with one.
+let isFormData, pairs;
 class FormData {
   // Pairs `[name, value]`, in order.
   #list = [];
@@ -80,16 +82,16 @@ class FormData {
       apply(callback, thisArg, [value, name, this]);
     }
   }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #list in value;
-  }
-  static pairs(form) {
-    return form.#list;
+
+  static {
+    isFormData = (value) => {
+      return typeof value === 'object' && value !== null && #list in value;
+    };
+    pairs = (form) => {
+      return form.#list;
+    };
   }
 }
-const { is: isFormData, pairs } = FormData;
-delete FormData.is;
-delete FormData.pairs;
 expose(FormData, 'FormData', { is: isFormData, entries: pairs });
 primordials.defineProperty(FormData.prototype, Symbol.iterator, {
   __proto__: null,

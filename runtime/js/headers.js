@@ -21,6 +21,8 @@ function checkValue(value) {
   return text;
 }
 
+// What the rest of the platform may do with one.
+let sorted, raw, freeze, isImmutable, isHeaders;
 class Headers {
   // From a name in lower case to its values, in order of arrival.
   #map = new Map();
@@ -123,36 +125,36 @@ class Headers {
     else values.push(text);
   }
 
-  // All pairs by name; the values of one name joined, cookies one by one.
-  static sorted(headers) {
-    const names = [...headers.#map.keys()].sort();
-    const pairs = [];
-    for (const name of names) {
-      const values = headers.#map.get(name);
-      if (name === COOKIE) for (const value of values) pairs.push([name, value]);
-      else pairs.push([name, values.join(', ')]);
-    }
-    return pairs;
-  }
-  // All pairs as they arrived, each value on its own: what travels.
-  static raw(headers) {
-    const pairs = [];
-    for (const [name, values] of headers.#map) for (const value of values) pairs.push([name, value]);
-    return pairs;
-  }
-  static freeze(headers) {
-    headers.#immutable = true;
-    return headers;
-  }
-  static isImmutable(headers) {
-    return headers.#immutable;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #map in value;
+  static {
+    // All pairs by name; the values of one name joined, cookies one by one.
+    sorted = (headers) => {
+      const names = [...headers.#map.keys()].sort();
+      const pairs = [];
+      for (const name of names) {
+        const values = headers.#map.get(name);
+        if (name === COOKIE) for (const value of values) pairs.push([name, value]);
+        else pairs.push([name, values.join(', ')]);
+      }
+      return pairs;
+    };
+    // All pairs as they arrived, each value on its own: what travels.
+    raw = (headers) => {
+      const pairs = [];
+      for (const [name, values] of headers.#map) for (const value of values) pairs.push([name, value]);
+      return pairs;
+    };
+    freeze = (headers) => {
+      headers.#immutable = true;
+      return headers;
+    };
+    isImmutable = (headers) => {
+      return headers.#immutable;
+    };
+    isHeaders = (value) => {
+      return typeof value === 'object' && value !== null && #map in value;
+    };
   }
 }
-const { sorted, raw, freeze, isImmutable, is: isHeaders } = Headers;
-for (const name of ['sorted', 'raw', 'freeze', 'isImmutable', 'is']) delete Headers[name];
 expose(Headers, 'Headers', {
   is: isHeaders,
   entries: sorted,

@@ -386,6 +386,8 @@ function makerOf(tag) {
   return (makers[tag] ??= globalThis[tag]);
 }
 
+// What the rest of the platform may do with one.
+let invalidate;
 class ReadableStreamBYOBRequest {
   #controller;
   #view;
@@ -423,13 +425,14 @@ class ReadableStreamBYOBRequest {
     if (!(#controller in this)) illegalInvocation();
     return this.#controller === null ? null : this.#atLeast;
   }
-  static invalidate(request) {
-    request.#controller = null;
-    request.#view = null;
+
+  static {
+    invalidate = (request) => {
+      request.#controller = null;
+      request.#view = null;
+    };
   }
 }
-const { invalidate } = ReadableStreamBYOBRequest;
-delete ReadableStreamBYOBRequest.invalidate;
 expose(ReadableStreamBYOBRequest, 'ReadableStreamBYOBRequest');
 
 class ReadableByteStreamController {

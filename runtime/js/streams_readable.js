@@ -427,6 +427,8 @@ expose(ReadableStreamAsyncIterator, 'ReadableStreamAsyncIterator');
 
 // --- what programs see --------------------------------------------------------------------------------------------
 
+// What the rest of the platform may do with one.
+let stateOf, isReadableStream;
 class ReadableStream {
   #state;
   constructor(source, queuing) {
@@ -504,16 +506,15 @@ class ReadableStream {
     return new ReadableStreamAsyncIterator(token, acquire(this.#state, 'default'), preventCancel);
   }
 
-  static stateOf(stream) {
-    return stream.#state;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #state in value;
+  static {
+    stateOf = (stream) => {
+      return stream.#state;
+    };
+    isReadableStream = (value) => {
+      return typeof value === 'object' && value !== null && #state in value;
+    };
   }
 }
-const { stateOf, is: isReadableStream } = ReadableStream;
-delete ReadableStream.stateOf;
-delete ReadableStream.is;
 
 function internals(stream) {
   const { state, controller, length } = stateOf(stream);

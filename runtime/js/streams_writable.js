@@ -441,6 +441,8 @@ expose(WritableStreamDefaultWriter, 'WritableStreamDefaultWriter');
 
 // --- what programs see --------------------------------------------------------------------------------------------
 
+// What the rest of the platform may do with one.
+let stateOf, isWritableStream;
 class WritableStream {
   #state;
   constructor(sink, queuing) {
@@ -472,16 +474,16 @@ class WritableStream {
     if (!(#state in this)) illegalInvocation();
     return new WritableStreamDefaultWriter(this);
   }
-  static stateOf(stream) {
-    return stream.#state;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #state in value;
+
+  static {
+    stateOf = (stream) => {
+      return stream.#state;
+    };
+    isWritableStream = (value) => {
+      return typeof value === 'object' && value !== null && #state in value;
+    };
   }
 }
-const { stateOf, is: isWritableStream } = WritableStream;
-delete WritableStream.stateOf;
-delete WritableStream.is;
 expose(WritableStream, 'WritableStream', {
   is: isWritableStream,
   internals: (stream) => ({ state: stateOf(stream).state }),

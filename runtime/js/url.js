@@ -174,6 +174,8 @@ class URL {
 }
 expose(URL, 'URL');
 
+// What the rest of the platform may do with one.
+let ownedParams, resetParams, entriesOf, isURLSearchParams;
 class URLSearchParams {
   // Names and values in turn.
   #list = [];
@@ -319,29 +321,26 @@ class URLSearchParams {
     if (this.#write !== null) this.#write(native.serializeQuery(this.#list));
   }
 
-  static owned(search, write) {
-    const params = new URLSearchParams();
-    params.#list = native.parseQuery(withoutQuestionMark(search));
-    params.#write = write;
-    return params;
-  }
-  static entriesOf(params) {
-    const entries = [];
-    for (let i = 0; i < params.#list.length; i += 2) entries.push([params.#list[i], params.#list[i + 1]]);
-    return entries;
-  }
-  static is(value) {
-    return typeof value === 'object' && value !== null && #list in value;
-  }
-  static reset(params, search) {
-    params.#list = native.parseQuery(withoutQuestionMark(search));
+  static {
+    ownedParams = (search, write) => {
+      const params = new URLSearchParams();
+      params.#list = native.parseQuery(withoutQuestionMark(search));
+      params.#write = write;
+      return params;
+    };
+    resetParams = (params, search) => {
+      params.#list = native.parseQuery(withoutQuestionMark(search));
+    };
+    entriesOf = (params) => {
+      const entries = [];
+      for (let i = 0; i < params.#list.length; i += 2) entries.push([params.#list[i], params.#list[i + 1]]);
+      return entries;
+    };
+    isURLSearchParams = (value) => {
+      return typeof value === 'object' && value !== null && #list in value;
+    };
   }
 }
-const { owned: ownedParams, reset: resetParams, entriesOf, is: isURLSearchParams } = URLSearchParams;
-delete URLSearchParams.owned;
-delete URLSearchParams.reset;
-delete URLSearchParams.entriesOf;
-delete URLSearchParams.is;
 expose(URLSearchParams, 'URLSearchParams', { entries: entriesOf, getters: [] });
 primordials.defineProperty(URLSearchParams.prototype, Symbol.iterator, {
   __proto__: null,

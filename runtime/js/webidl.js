@@ -55,11 +55,22 @@ function resourceOf(object) {
       continue;
     }
     found ??= { ...known, name: constructorOf(object) ?? known.name, getters: [] };
+    known.getters ??= gettersOf(at);
     for (let i = 0; i < known.getters.length; i++) found.getters.push(known.getters[i]);
   }
   // A prototype, or an object made from one, has the class but not the state.
   if (found !== null && (classes.has(object) || !found.is(object))) return null;
   return found;
+}
+
+function gettersOf(prototype) {
+  const getters = [];
+  const keys = ownKeys(prototype);
+  for (let i = 0; i < keys.length; i++) {
+    const { get } = getOwnPropertyDescriptor(prototype, keys[i]);
+    if (get !== undefined && typeof keys[i] === 'string') getters.push([keys[i], get]);
+  }
+  return getters;
 }
 
 // Structured cloning of the platform's objects.
@@ -87,58 +98,44 @@ function constructorOf(object) {
   return typeof constructor === 'function' && typeof constructor.name === 'string' ? constructor.name : undefined;
 }
 
+// Ordinary objects, which V8 reads faster than ones without a prototype: this runs for every class that is touched.
+const ENUMERABLE = { enumerable: true };
+const ZERO = { value: 0, configurable: true };
+
+function enumerate(object) {
+  const keys = ownKeys(object);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i];
+    if (typeof key === 'symbol' || key === 'constructor') continue;
+    // What every function has is not listed.
+    if (typeof object === 'function' && (key === 'prototype' || key === 'name' || key === 'length')) continue;
+    defineProperty(object, key, ENUMERABLE);
+  }
+}
+
 // Gives a class the platform's prototype shape: enumerable members, `Symbol.toStringTag`, a constructor of length 0.
 // `about` may say how it is shown and cloned: `is(object)`, `getters`, `entries`, `internals`, and
 // `clone(object)`, which `structuredClone` uses.
 function expose(constructor, name, about) {
   const { prototype } = constructor;
-  const keys = ownKeys(prototype);
-  const getters = [];
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i];
-    if (typeof key === 'symbol' || key === 'constructor') continue;
-    const descriptor = getOwnPropertyDescriptor(prototype, key);
-    if (descriptor.get !== undefined) getters.push([key, descriptor.get]);
-    else if (typeof descriptor.value === 'function') unlengthen(descriptor.value);
-    descriptor.enumerable = true;
-    defineProperty(prototype, key, descriptor);
-  }
-  classes.set(prototype, { is: () => true, getters, ...about, name });
-  const statics = ownKeys(constructor);
-  for (let i = 0; i < statics.length; i++) {
-    const key = statics[i];
-    if (typeof key === 'symbol' || key === 'prototype' || key === 'name' || key === 'length') continue;
-    const descriptor = getOwnPropertyDescriptor(constructor, key);
-    if (typeof descriptor.value === 'function') unlengthen(descriptor.value);
-    descriptor.enumerable = true;
-    defineProperty(constructor, key, descriptor);
-  }
+  enumerate(prototype);
+  enumerate(constructor);
+  classes.set(prototype, { is: () => true, ...about, name });
   unlengthen(constructor);
-  defineProperty(prototype, Symbol.toStringTag, {
-    __proto__: null,
-    value: name,
-    writable: true,
-    enumerable: false,
-    configurable: true,
-  });
+  defineProperty(prototype, Symbol.toStringTag, { value: name, writable: true, enumerable: false, configurable: true });
   constructorLast(constructor);
   return constructor;
 }
 
-// The platform's functions all have a length of 0.
+// The platform's functions have a length of 0. Not for every method: V8 copies a function's whole shape to change it.
 function unlengthen(fn) {
-  return defineProperty(fn, 'length', { __proto__: null, value: 0, configurable: true });
+  return defineProperty(fn, 'length', ZERO);
 }
 
 function constructorLast(constructor) {
   delete constructor.prototype.constructor;
-  defineProperty(constructor.prototype, 'constructor', {
-    __proto__: null,
-    value: constructor,
-    writable: true,
-    enumerable: false,
-    configurable: true,
-  });
+  const descriptor = { value: constructor, writable: true, enumerable: false, configurable: true };
+  defineProperty(constructor.prototype, 'constructor', descriptor);
 }
 
 // Constants, on the constructor and its prototype alike.
