@@ -113,7 +113,9 @@ class Pass {
 
   /** Sends the JSON text of a host call; the answer is that of its outcome. */
   send(call) {
-    return this.#host.dispatch(call);
+    // The host is a function: a method of it could be taken over by a property of Object.prototype.
+    const host = this.#host;
+    return host(call);
   }
 
   /** What an outcome is to the program. */
@@ -202,6 +204,7 @@ export default class extends WorkerEntrypoint {
     if (typeof program !== "function") {
       return `{"_tag":"source-not-a-function","actual":"${typeof program}"}`;
     }
-    return pass.run();
+    // Awaited here: an async function that returns a promise looks for its `then`, which is the program's to change.
+    return await pass.run();
   }
 }

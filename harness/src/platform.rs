@@ -123,7 +123,7 @@ struct Harness {
 
 impl PassEntrypoint for Harness {
     fn run(&self, host: HostPort) -> BoxFuture<'static, Result<GuestAnswer, WorkerFailure>> {
-        let host = Cap { kind: CapKind::Object, target: Arc::new(host) };
+        let host = Cap { kind: CapKind::Function, target: Arc::new(host) };
         let arguments = Plain::arguments(vec![Plain::Cap(host)]);
         let (stub, entrypoint) = (self.stub.clone(), self.entrypoint.clone());
         Box::pin(async move {

@@ -19,9 +19,6 @@ use crate::wire;
 
 use super::PassEnd;
 
-/// The method of the capability that takes a host call.
-pub(crate) const DISPATCH_METHOD: &str = "dispatch";
-
 /// Why a dispatched call gets no outcome, as the program sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError {
@@ -175,15 +172,16 @@ impl HostPort {
     }
 }
 
+/// To the guest a function: it takes the JSON text of a call and answers with that of its outcome.
 impl Capability for HostPort {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        let method = call.path.join(".");
         match call.op {
-            Op::Call(arguments) if method == DISPATCH_METHOD => {
+            Op::Call(arguments) if call.path.is_empty() => {
                 let text = text_argument(&arguments);
                 self.dispatch(text.as_deref(), Box::new(move |outcome| reply.send(rpc_answer(outcome))));
             }
             _ => {
+                let method = call.path.join(".");
                 let text = format!("The RPC receiver does not implement the method \"{method}\".");
                 reply.send(Err(RpcError::new("TypeError", text)));
             }
