@@ -55,6 +55,7 @@ impl Prepared {
                 limits: limits.invocation.lowest(code.limits),
                 on_hang: code.on_hang,
                 clock: code.clock,
+                compat: code.compat,
             }),
         }
     }

@@ -673,4 +673,4 @@ function format(...values) {
   return text;
 }
 
-return { inspect, format };
+return { inspect, format, kind: native.kind };

@@ -1,7 +1,9 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
 use super::rpc;
-use super::{base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url, worker_loader};
+use super::{
+    base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url, worker_loader,
+};
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
 pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
@@ -31,6 +33,8 @@ pub(super) static ROOMS: &[Room] = &[
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
+    library("deep_equal", include_str!("../../js/deep_equal.js"), None),
+    library("node_assert", include_str!("../../js/node_assert.js"), None),
     Room {
         name: "dom_exception",
         source: include_str!("../../js/dom_exception.js"),

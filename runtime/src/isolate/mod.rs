@@ -15,6 +15,7 @@ use std::time::Duration;
 pub use handle::{Entrypoint, Invocation, Isolate, WeakIsolate};
 
 use crate::channel::Channels;
+use crate::compat::CompatFlags;
 use crate::error::Blame;
 use crate::limits::{Cause, ResourceLimits};
 use crate::modules::WorkerSource;
@@ -51,6 +52,8 @@ pub struct LoadCode {
     pub limits: ResourceLimits,
     pub on_hang: HangPolicy,
     pub clock: ClockPolicy,
+    /// The compatibility flags that are on.
+    pub compat: CompatFlags,
 }
 
 /// What happens to an invocation that nothing can ever answer.

@@ -10,6 +10,7 @@ use super::inbox::Shared;
 use super::timers::Timers;
 use super::{ClockPolicy, HangPolicy, Isolate};
 use crate::channel::Channels;
+use crate::compat::CompatFlags;
 use crate::invocation::{InvocationId, InvocationState};
 use crate::limits::ResourceLimits;
 use crate::limits::cpu::this_thread_ns;
@@ -26,6 +27,7 @@ pub(crate) struct Worker {
     pub(crate) limits: ResourceLimits,
     pub(crate) on_hang: HangPolicy,
     pub(crate) clock: ClockPolicy,
+    pub(crate) compat: CompatFlags,
 }
 
 /// State of one isolate, on its thread.

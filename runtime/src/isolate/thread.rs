@@ -135,7 +135,7 @@ impl Thread {
     }
 
     fn load(&mut self, code: LoadCode, done: LoadDone) {
-        let LoadCode { source, env, channels, startup_cpu, limits, on_hang, clock } = code;
+        let LoadCode { source, env, channels, startup_cpu, limits, on_hang, clock, compat } = code;
         if self.vm.state.worker.borrow().is_some() {
             return done(Err(LoadError {
                 message: "This isolate has been used: code can be loaded into it once.".into(),
@@ -147,7 +147,8 @@ impl Thread {
         let state = self.vm.state.clone();
         let mut result = None;
         let startup = self.run_turn(Payer::Startup(startup_cpu), |scope| {
-            let worker = Worker { env: Default::default(), main: Default::default(), channels, limits, on_hang, clock };
+            let (not_yet, main) = (Default::default(), Default::default());
+            let worker = Worker { env: not_yet, main, channels, limits, on_hang, clock, compat };
             *state.worker.borrow_mut() = Some(Rc::new(worker));
             result = Some(load_worker(scope, &state, source, env));
         });

@@ -34,6 +34,7 @@ pub(crate) fn code(modules: &[(&str, &str)]) -> LoadCode {
         limits: ResourceLimits::default(),
         on_hang: Default::default(),
         clock: Default::default(),
+        compat: Default::default(),
     }
 }
 
