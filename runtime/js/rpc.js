@@ -87,6 +87,24 @@ const LOOPBACK = 4;
 // What Rust says of a loader; a WorkerLoader keeps its state to itself.
 const LOADER = 5;
 
+// What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
+// have it called on other people's stubs.
+const EVERY_OBJECT = {
+  __proto__: null,
+  constructor: true,
+  hasOwnProperty: true,
+  isPrototypeOf: true,
+  propertyIsEnumerable: true,
+  toLocaleString: true,
+  toString: true,
+  valueOf: true,
+  __defineGetter__: true,
+  __defineSetter__: true,
+  __lookupGetter__: true,
+  __lookupSetter__: true,
+  ['__proto__']: true,
+};
+
 // A prototype on which every name that no object has is a property of the remote object.
 function wildcard(hasThen) {
   return new Proxy(
@@ -94,7 +112,7 @@ function wildcard(hasThen) {
     {
       __proto__: null,
       get(target, key, receiver) {
-        if (typeof key === 'symbol' || key in objectPrototype) return reflectGet(objectPrototype, key, receiver);
+        if (typeof key === 'symbol' || key in EVERY_OBJECT) return reflectGet(objectPrototype, key, receiver);
         // A stub with a method `then` would be taken for a promise.
         if (key === 'then' && !hasThen) return undefined;
         const state = stateOf(receiver);

@@ -9,6 +9,7 @@ use crate::isolate::inbox::Shared;
 use crate::isolate::state::IsolateState;
 use crate::limits::Cause;
 use crate::limits::memory::{MemoryMeter, allocator};
+use crate::limits::watchdog;
 use crate::modules::registry::import_dynamically;
 
 /// Heap above its limit that V8 gets so that it can unwind instead of aborting the process; enough for one large
@@ -27,7 +28,10 @@ impl Vm {
     /// Creates the isolate on the calling thread, which it never leaves.
     pub(crate) fn new(config: &IsolateConfig, shared: &Arc<Shared>) -> Self {
         let flag = shared.clone();
-        let memory = MemoryMeter::new(config.memory_bytes_max, move || flag.end(Cause::ExceededMemory));
+        let memory = MemoryMeter::new(config.memory_bytes_max, move || {
+            flag.end(Cause::ExceededMemory);
+            watchdog::look();
+        });
         let params = v8::CreateParams::default()
             .heap_limits(0, config.memory_bytes_max)
             .array_buffer_allocator(allocator(&memory))

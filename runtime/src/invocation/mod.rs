@@ -2,11 +2,13 @@
 //! whom to tell how it ended. Lives on the isolate's thread; outsiders hold an [`crate::isolate::Invocation`].
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::channel::InvocationReport;
+use crate::isolate::inbox::Shared;
 use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError};
@@ -50,13 +52,20 @@ pub(crate) struct InvocationState {
     /// Objects given to others as arguments, who may still call them.
     callbacks: Cell<usize>,
     wait_until: Cell<usize>,
-    replies: RefCell<HashMap<u64, Reply>>,
+    /// Keys of the replies it owes; the replies themselves are where the watchdog finds them.
+    replies: RefCell<HashSet<u64>>,
+    shared: Arc<Shared>,
     threw: Cell<bool>,
     on_end: RefCell<Option<OnEnd>>,
 }
 
 impl InvocationState {
-    pub(crate) fn new(id: InvocationId, limits: ResourceLimits, on_end: Option<OnEnd>) -> Rc<Self> {
+    pub(crate) fn new(
+        id: InvocationId,
+        limits: ResourceLimits,
+        on_end: Option<OnEnd>,
+        shared: &Arc<Shared>,
+    ) -> Rc<Self> {
         Rc::new(Self {
             id,
             started: Instant::now(),
@@ -68,6 +77,7 @@ impl InvocationState {
             callbacks: Cell::new(0),
             wait_until: Cell::new(0),
             replies: RefCell::default(),
+            shared: shared.clone(),
             threw: Cell::new(false),
             on_end: RefCell::new(on_end),
         })
@@ -104,18 +114,20 @@ impl InvocationState {
         Ok(())
     }
 
-    /// Keeps a reply where it is answered whatever happens to the JavaScript that should have. The key is unique in
-    /// the isolate: JavaScript may settle a reply while another invocation runs.
-    pub(crate) fn hold_reply(&self, key: u64, reply: Reply) {
-        self.replies.borrow_mut().insert(key, reply);
+    /// Keeps a reply where it is answered whatever happens to the JavaScript that should have; returns its key. The
+    /// key is unique in the isolate: JavaScript may settle a reply while another invocation runs.
+    pub(crate) fn hold_reply(&self, reply: Reply) -> u64 {
+        let key = self.shared.hold_reply(self.id, reply);
+        self.replies.borrow_mut().insert(key);
+        key
     }
 
     pub(crate) fn holds_reply(&self, key: u64) -> bool {
-        self.replies.borrow().contains_key(&key)
+        self.replies.borrow().contains(&key)
     }
 
     pub(crate) fn take_reply(&self, key: u64) -> Option<Reply> {
-        self.replies.borrow_mut().remove(&key)
+        if self.replies.borrow_mut().remove(&key) { self.shared.take_reply(key) } else { None }
     }
 
     /// Notes that its handler threw, which is what its outcome will say.
@@ -146,7 +158,8 @@ impl InvocationState {
 
     /// Answers whatever is unanswered and reports. Further calls do nothing.
     pub(crate) fn finish(&self, ended: Option<Cause>) {
-        for (_, reply) in self.replies.borrow_mut().drain() {
+        let owed = std::mem::take(&mut *self.replies.borrow_mut());
+        for reply in owed.into_iter().filter_map(|key| self.shared.take_reply(key)) {
             let error = match ended {
                 Some(cause) => RpcError::ended(cause),
                 None => RpcError::new("Error", HUNG),

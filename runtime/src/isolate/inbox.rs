@@ -1,5 +1,6 @@
 //! The way into an isolate: a queue read by its thread, and the sticky cause that ends it.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
@@ -69,6 +70,10 @@ pub(crate) struct Shared {
     running: AtomicU64,
     v8: OnceLock<v8::IsolateHandle>,
     on_end: Mutex<Vec<OnIsolateEnd>>,
+    /// Replies owed, by key, and the one who waits for the load: kept here so that the watchdog can answer them when
+    /// the thread does not come back to do it.
+    replies: Mutex<HashMap<u64, (InvocationId, Reply)>>,
+    loading: Mutex<Option<LoadDone>>,
     owner: OnceLock<WeakIsolate>,
     next_id: AtomicU64,
 }
@@ -85,6 +90,8 @@ impl Shared {
             running: AtomicU64::new(0),
             v8: OnceLock::new(),
             on_end: Mutex::new(Vec::new()),
+            replies: Mutex::default(),
+            loading: Mutex::new(None),
             owner: OnceLock::new(),
             next_id: AtomicU64::new(1),
         }
@@ -103,6 +110,28 @@ impl Shared {
     /// A number unique in this isolate.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, SeqCst)
+    }
+
+    /// Keeps a reply that an invocation owes; returns its key.
+    pub(crate) fn hold_reply(&self, invocation: InvocationId, reply: Reply) -> u64 {
+        let key = self.next_id();
+        self.replies.lock().insert(key, (invocation, reply));
+        key
+    }
+
+    /// The reply of this key, unless it was given already.
+    pub(crate) fn take_reply(&self, key: u64) -> Option<Reply> {
+        self.replies.lock().remove(&key).map(|(_, reply)| reply)
+    }
+
+    /// Keeps whoever waits for the load.
+    pub(crate) fn hold_loading(&self, done: LoadDone) {
+        *self.loading.lock() = Some(done);
+    }
+
+    /// Whoever waits for the load, unless they were answered already.
+    pub(crate) fn take_loading(&self) -> Option<LoadDone> {
+        self.loading.lock().take()
     }
 
     pub(crate) fn set_v8(&self, handle: v8::IsolateHandle) {
@@ -208,5 +237,20 @@ impl Shared {
 impl Expire for Shared {
     fn expire(&self, _turn: u64) {
         self.end_running();
+    }
+
+    fn ending(&self) -> bool {
+        self.cause().is_some()
+    }
+
+    fn ignored(&self) {
+        let cause = self.cause().unwrap_or(Cause::Shutdown);
+        let owed = std::mem::take(&mut *self.replies.lock());
+        for (invocation, reply) in owed.into_values() {
+            reply.send(Err(RpcError::ended(self.cause_for(invocation).unwrap_or(cause))));
+        }
+        if let Some(done) = self.take_loading() {
+            done(Err(LoadError::ended(cause)));
+        }
     }
 }

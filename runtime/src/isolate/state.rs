@@ -16,7 +16,6 @@ use crate::limits::ResourceLimits;
 use crate::limits::cpu::this_thread_ns;
 use crate::limits::memory::MemoryMeter;
 use crate::modules::registry::Registry;
-use crate::rpc::Reply;
 
 /// What every Worker of the isolate's life gets from whoever loaded it.
 pub(crate) struct Worker {
@@ -86,13 +85,6 @@ impl IsolateState {
 
     pub(crate) fn invocation(&self, id: InvocationId) -> Option<Rc<InvocationState>> {
         self.invocations.borrow().get(&id).cloned()
-    }
-
-    /// Has the invocation keep a reply; returns its key.
-    pub(crate) fn hold_reply(&self, invocation: &InvocationState, reply: Reply) -> u64 {
-        let key = self.shared.next_id();
-        invocation.hold_reply(key, reply);
-        key
     }
 
     /// The invocation that keeps a reply: mostly the current one, but a promise may be resolved by another's turn.

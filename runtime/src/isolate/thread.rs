@@ -144,6 +144,7 @@ impl Thread {
                 blame: Blame::Host,
             }));
         }
+        self.shared.hold_loading(done);
         let state = self.vm.state.clone();
         let mut result = None;
         let startup = self.run_turn(Payer::Startup(startup_cpu), |scope| {
@@ -162,13 +163,15 @@ impl Thread {
             // Nothing else can be loaded into it.
             self.shared.end(Cause::Shutdown);
         }
-        done(result);
+        if let Some(done) = self.shared.take_loading() {
+            done(result);
+        }
     }
 
     fn invoke(&mut self, invoke: Invoke) {
         let Invoke { id, entrypoint, call, reply, result, on_end } = invoke;
         let code_limits = self.vm.state.worker.borrow().as_ref().map(|worker| worker.limits).unwrap_or_default();
-        let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end);
+        let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end, &self.shared);
         self.vm.state.add_invocation(invocation.clone());
         let entrypoint: &EntrypointSpec = &entrypoint;
         self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, entrypoint, call, reply, result));

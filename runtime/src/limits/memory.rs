@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 /// collecting did not help.
 const REFUSALS_IN_A_ROW_MAX: u32 = 4;
 
+/// What V8 may have beside the heap that its limit is about: objects too young to have been collected once.
+const YOUNG_BYTES_MAX: usize = 64 << 20;
+
 /// What one isolate uses, against its limit.
 pub(crate) struct MemoryMeter {
     limit_bytes: usize,
@@ -40,6 +43,14 @@ impl MemoryMeter {
     pub(crate) fn set_heap_bytes(&self, bytes: usize) {
         self.heap_bytes.store(bytes, Relaxed);
         if bytes.saturating_add(self.buffer_bytes.load(Relaxed)) > self.limit_bytes {
+            self.flag();
+        }
+    }
+
+    /// Reports the V8 heap's size with its garbage, before an answer leaves. V8 keeps that within the limit by itself,
+    /// but for one allocation so large that it has pages of its own; that one may be past it without a collection.
+    pub(crate) fn see_uncollected_heap(&self, bytes: usize) {
+        if bytes > self.limit_bytes.saturating_add(YOUNG_BYTES_MAX) {
             self.flag();
         }
     }

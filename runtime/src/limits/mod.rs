@@ -7,6 +7,8 @@ pub(crate) mod watchdog;
 
 use std::time::Duration;
 
+pub use watchdog::stuck_threads;
+
 /// Limits of one invocation, or of the code it runs. `None` means "whatever the next level up says".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceLimits {

@@ -8,7 +8,7 @@
 //! "wake me for anything" *before* it scans the slots, both sequentially consistent. So either the scan sees the
 //! deadline, or the turn sees that it has to ring.
 
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -21,10 +21,23 @@ use super::overshoot;
 /// turn whose budget is longer than this the cost of ringing.
 const LINGER_NS: u64 = 5_000_000;
 
+/// A turn that goes on for this long after it was told to end is taken to ignore it. The callers are answered then;
+/// the thread is left to itself, which only ending its process would change.
+const IGNORED_AFTER_NS: u64 = 10_000_000;
+
+static STUCK: AtomicUsize = AtomicUsize::new(0);
+
 /// What the watchdog does when a budget is used up.
 pub(crate) trait Expire: Send + Sync {
     /// Called on the watchdog's thread with the turn that ran out. Must not block.
     fn expire(&self, turn: u64);
+
+    /// Whether what runs was told to end, for whatever cause.
+    fn ending(&self) -> bool;
+
+    /// Called on the watchdog's thread when a turn goes on although it was told to end: it is in a builtin that does
+    /// not look. Answers whoever waits for it. Must not block.
+    fn ignored(&self);
 }
 
 /// One isolate's place in the watchdog's round.
@@ -36,6 +49,10 @@ pub(crate) struct Slot {
     turn: AtomicU64,
     /// The last turn the watchdog ended; it rings once a turn.
     expired_turn: AtomicU64,
+    /// The turn that was seen ending, since when (monotonic ns), and the last one that ignored it.
+    ending_turn: AtomicU64,
+    ending_since_ns: AtomicU64,
+    ignoring_turn: AtomicU64,
     expire: Arc<dyn Expire>,
 }
 
@@ -78,6 +95,9 @@ impl Registration {
             deadline_ns: AtomicU64::new(0),
             turn: AtomicU64::new(0),
             expired_turn: AtomicU64::new(0),
+            ending_turn: AtomicU64::new(0),
+            ending_since_ns: AtomicU64::new(0),
+            ignoring_turn: AtomicU64::new(0),
             expire,
         });
         WATCHDOG.slots.lock().push(slot.clone());
@@ -97,11 +117,46 @@ impl Registration {
     /// The turn is over.
     pub(crate) fn leave(&self) {
         self.0.deadline_ns.store(0, SeqCst);
+        if self.0.ignoring_turn.swap(0, SeqCst) != 0 {
+            STUCK.fetch_sub(1, SeqCst);
+        }
     }
+}
+
+impl Slot {
+    /// A turn that was told to end still runs: how long until it counts as ignoring that, in ns.
+    fn look_at_ending(&self, turn: u64) -> u64 {
+        let now = monotonic_ns();
+        if self.ending_turn.swap(turn, SeqCst) != turn {
+            self.ending_since_ns.store(now, SeqCst);
+            return IGNORED_AFTER_NS;
+        }
+        let waited = now.saturating_sub(self.ending_since_ns.load(SeqCst));
+        if waited < IGNORED_AFTER_NS {
+            return IGNORED_AFTER_NS - waited;
+        }
+        if self.ignoring_turn.swap(turn, SeqCst) != turn {
+            STUCK.fetch_add(1, SeqCst);
+            self.expire.ignored();
+        }
+        u64::MAX
+    }
+}
+
+/// Has the watchdog look at once: something was told to end for another cause than its CPU time.
+pub(crate) fn look() {
+    WATCHDOG.ring();
+}
+
+/// Threads that are in a builtin which ignores being told to end, now.
+#[must_use]
+pub fn stuck_threads() -> usize {
+    STUCK.load(SeqCst)
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
+        self.leave();
         WATCHDOG.slots.lock().retain(|slot| !Arc::ptr_eq(slot, &self.0));
     }
 }
@@ -151,6 +206,10 @@ impl Watchdog {
                 continue;
             }
             let turn = slot.turn.load(SeqCst);
+            if slot.expire.ending() {
+                least = least.min(slot.look_at_ending(turn));
+                continue;
+            }
             // A clock that cannot be read counts as run out: the limit fails closed.
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
@@ -158,6 +217,7 @@ impl Watchdog {
             } else if slot.deadline_ns.load(SeqCst) == deadline && slot.expired_turn.swap(turn, SeqCst) != turn {
                 overshoot::record_ns(used.saturating_sub(deadline));
                 slot.expire.expire(turn);
+                least = least.min(slot.look_at_ending(turn));
             }
         }
         least

@@ -183,7 +183,7 @@ fn call_arrived(scope: &mut v8::PinScope<'_, '_>, id: ExportId, call: Call, repl
                 if queued.len() >= CALLS_QUEUED_MAX {
                     return reply.send(Err(too_many_calls()));
                 }
-                let reply = IsolateState::of(scope).hold_reply(&invocation, reply);
+                let reply = invocation.hold_reply(reply);
                 queued.push(Queued { call, reply, result: Some(result) });
                 drop(exports);
                 return expect_result(&rpc, invocation.id, result);
@@ -201,7 +201,7 @@ fn call_arrived(scope: &mut v8::PinScope<'_, '_>, id: ExportId, call: Call, repl
         }
     };
     expect_result(&rpc, invocation.id, result);
-    let reply = IsolateState::of(scope).hold_reply(&invocation, reply);
+    let reply = invocation.hold_reply(reply);
     serve::serve(scope, member, call, reply, Some(result));
 }
 

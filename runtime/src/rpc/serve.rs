@@ -52,7 +52,7 @@ pub(crate) fn serve_entrypoint(
     if let Some(result) = result {
         exports::expect_result(&RpcState::of(scope), invocation.id, result);
     }
-    let reply = isolate.hold_reply(&invocation, reply);
+    let reply = invocation.hold_reply(reply);
     answer_thrown(scope, reply, result, |scope| {
         let js = RpcState::of(scope).js(scope)?;
         let entrypoint = v8::Local::new(scope, &js.entrypoint);
@@ -142,6 +142,7 @@ pub(crate) struct Settled<'s> {
 pub(crate) fn succeeded<'s>(scope: &mut v8::PinScope<'s, '_>, settled: Settled<'s>) -> Option<()> {
     let rpc = RpcState::of(scope);
     let isolate = IsolateState::of(scope);
+    isolate.memory.see_uncollected_heap(scope.get_heap_statistics().used_heap_size());
     if isolate.shared.cause().is_some() {
         // It met a limit and was about to be told: no result gets away with more than was allowed.
         return Some(());
