@@ -1,6 +1,6 @@
 # Each target installs what it lacks, then does its job; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup v8 build run test clients bench
+.PHONY: help setup v8 build run test clients bench soak
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -25,3 +25,6 @@ clients: ## run the Rust and the Python client against an executor
 
 bench: ## measure loaderd beside workerd and the sandboxes of Node; QUICK=1 for a short look
 	@tools/bench.sh $(if $(QUICK),--quick)
+
+soak: setup ## thousands of hostile and healthy passes against one service: nothing breaks, nothing grows
+	cargo test --locked --release --test it -- --ignored --nocapture soak::long

@@ -9,6 +9,7 @@ mod context;
 mod contract;
 mod doors;
 mod edge;
+mod examples;
 mod expect;
 mod faults;
 mod healthy;
@@ -35,6 +36,7 @@ fn main() {
         faults::trials(),
         hostile::trials(),
         abuse::trials(),
+        examples::trials(),
         soak::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
