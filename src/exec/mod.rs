@@ -6,6 +6,7 @@ mod place;
 mod pretty;
 mod report;
 
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -64,7 +65,8 @@ async fn execute(arguments: &ExecArgs) -> ExitCode {
         executor.execute_observed(request, host, Arc::new(Logs)).await
     };
     if arguments.json {
-        println!("{}", answer_line(&outcome));
+        // A reader that went away has seen enough.
+        let _ = writeln!(std::io::stdout().lock(), "{}", answer_line(&outcome));
     }
     match &outcome {
         Ok(result) => {
@@ -98,7 +100,7 @@ async fn prepare(arguments: &ExecArgs) -> Result<(Engine, Option<ToolsHost>, Cod
         Some(path) => Some(load_tools(&engine, path).await?),
     };
     let request = if arguments.request.is_some() {
-        CodeExecutionRequest::from_json(&input).map_err(|error| invalid(&error, file))?
+        CodeExecutionRequest::from_json(&input).map_err(|error| Stop::Usage(format!("{}: {error}", file.display())))?
     } else {
         let namespaces = tools.as_ref().map_or_else(Vec::new, |tools| tools.namespaces().to_vec());
         CodeExecutionRequest::new(input, namespaces, NetworkPolicy::Disabled, arguments.limits.limits())
@@ -121,6 +123,7 @@ async fn load_tools(engine: &Engine, path: &Path) -> Result<ToolsHost, Stop> {
     })
 }
 
+/// What is wrong with what was typed.
 fn invalid(error: &InvalidRequest, file: &Path) -> Stop {
     match args::option_of(&error.field) {
         Some(option) => Stop::Usage(format!("{option} {}", error.message)),

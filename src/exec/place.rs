@@ -16,13 +16,23 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
+/// What a diagnostic calls the first column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstColumn {
+    /// As the parser counts.
+    Zero,
+    /// As the frames of a stack do.
+    One,
+}
+
 impl Place {
     /// Finds the first place in the program that a diagnostic names. A place past the source's end, in the text that
     /// was put around it, becomes the end.
-    pub(crate) fn find(diagnostic: &str, source: &str) -> Option<Self> {
+    pub(crate) fn find(diagnostic: &str, source: &str, first: FirstColumn) -> Option<Self> {
         let (_, rest) = diagnostic.split_once(PROGRAM_MODULE)?;
         let (line, rest) = number(rest)?;
-        let column = rest.strip_prefix(':').and_then(number).map_or(1, |(column, _)| column);
+        let column = rest.strip_prefix(':').and_then(number).map_or(0, |(column, _)| column);
+        let column = if first == FirstColumn::Zero { column + 1 } else { column.max(1) };
         let lines = source.lines().count().max(1);
         let line = line.checked_sub(LINES_BEFORE).filter(|line| *line > 0)?;
         if line <= lines {
@@ -70,13 +80,13 @@ mod tests {
     fn places_are_those_of_the_source_not_of_its_module() {
         let source = "async () => {\n  return 1 +;\n}";
         for (diagnostic, expected) in [
-            ("Uncaught SyntaxError: Unexpected token ';'\n  at program.js:3:13", Some((2, 13))),
+            ("Uncaught SyntaxError: Unexpected token ';'\n  at program.js:3:12", Some((2, 13))),
             ("Uncaught SyntaxError: Unexpected token ')'\n  at program.js:5:1", Some((3, 2))),
             ("Uncaught SyntaxError: x\n  at harness.js:5:1", None),
             ("Uncaught SyntaxError: x\n  at program.js:1:1", None),
             ("nothing", None),
         ] {
-            let place = Place::find(diagnostic, source).map(|place| (place.line, place.column));
+            let place = Place::find(diagnostic, source, FirstColumn::Zero).map(|place| (place.line, place.column));
             assert_eq!(place, expected, "{diagnostic}");
         }
     }

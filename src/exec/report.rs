@@ -7,7 +7,7 @@ use loaderd_harness::{
     CodeError, CodeExecutionResult, PassFailure, ProgramReason, ResourceUse, SourceReason, Surface, TimeoutKind,
 };
 
-use super::place::Place;
+use super::place::{FirstColumn, Place};
 use super::pretty::pretty;
 use crate::terminal::{self, Style, styled};
 
@@ -68,7 +68,7 @@ fn code_error(error: &CodeError, program: &Program) {
         }
         CodeError::Start { message, .. } => {
             terminal::error(&format!("the program did not start: {message}"));
-            point_at(message, program);
+            point_at(message, program, FirstColumn::One);
             terminal::help(
                 "the expression itself is evaluated before console and tools exist: move work into the function",
             );
@@ -96,7 +96,7 @@ fn source(reason: SourceReason, message: &str, program: &Program) {
     match reason {
         SourceReason::Invalid => {
             terminal::error(&format!("the source does not compile: {first_line}"));
-            point_at(message, program);
+            point_at(message, program, FirstColumn::Zero);
             terminal::help(
                 "a program is one function expression, such as `async () => 1`, without a semicolon after it",
             );
@@ -112,8 +112,8 @@ fn source(reason: SourceReason, message: &str, program: &Program) {
     }
 }
 
-fn point_at(diagnostic: &str, program: &Program) {
-    if let Some(place) = Place::find(diagnostic, &program.source) {
+fn point_at(diagnostic: &str, program: &Program, first: FirstColumn) {
+    if let Some(place) = Place::find(diagnostic, &program.source, first) {
         terminal::say(&format!("  --> {}:{}:{}", program.name, place.line, place.column));
         terminal::say(&place.excerpt(&program.source));
     }

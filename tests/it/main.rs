@@ -5,6 +5,7 @@
 
 mod abuse;
 mod case;
+mod cli;
 mod context;
 mod contract;
 mod doors;
@@ -30,6 +31,7 @@ fn main() {
     loaderd_runtime::setup::initialize();
     let trials = [
         contract::trials(),
+        cli::trials(),
         edge::trials(),
         context::trials(),
         leaks::trials(),
