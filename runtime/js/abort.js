@@ -1,7 +1,7 @@
 // AbortController and AbortSignal (DOM 3).
 'use strict';
 const { badArgument, badElement, illegalConstructor, illegalInvocation, expose } = load('webidl');
-const { Event, EventTarget, trust, clearListeners } = load('events');
+const { Event, EventTarget, trust, clearListeners, manageHandlers } = load('events');
 const { DOMException } = load('dom_exception');
 
 const token = {};
@@ -12,12 +12,15 @@ class AbortSignal extends EventTarget {
   #aborted = false;
   #reason;
   #onabort = null;
-  // What the platform itself does on abort; runs before listeners.
+  #handlerListener = null;
+  // What the platform itself does on abort, before listeners; then the signals that follow this one, after them.
   #algorithms = [];
+  #followers = [];
 
   constructor(key) {
     if (key !== token) illegalConstructor();
     super();
+    manageHandlers(this);
   }
 
   static abort(reason) {
@@ -50,7 +53,7 @@ class AbortSignal extends EventTarget {
     const signal = new AbortSignal(token);
     for (let i = 0; i < sources.length; i++) {
       const source = sources[i];
-      source.#algorithms.push(() => abort(signal, source.#reason));
+      source.#followers.push(signal);
     }
     return signal;
   }
@@ -69,7 +72,19 @@ class AbortSignal extends EventTarget {
   }
   set onabort(handler) {
     if (!(#aborted in this)) illegalInvocation();
-    this.#onabort = typeof handler === 'function' || (typeof handler === 'object' && handler !== null) ? handler : null;
+    const accepted = typeof handler === 'function' || (typeof handler === 'object' && handler !== null);
+    this.#onabort = accepted ? handler : null;
+    // The handler's place among the listeners is where it was first set.
+    if (accepted && this.#handlerListener === null) {
+      this.#handlerListener = (event) => {
+        const current = this.#onabort;
+        return typeof current === 'function' ? primordials.apply(current, this, [event]) : undefined;
+      };
+      this.addEventListener('abort', this.#handlerListener);
+    } else if (!accepted && this.#handlerListener !== null) {
+      this.removeEventListener('abort', this.#handlerListener);
+      this.#handlerListener = null;
+    }
   }
   throwIfAborted() {
     if (!(#aborted in this)) illegalInvocation();
@@ -89,6 +104,9 @@ class AbortSignal extends EventTarget {
       } finally {
         // It cannot abort twice, so what its listeners hold on to is let go.
         clearListeners(signal);
+        const followers = signal.#followers;
+        signal.#followers = [];
+        for (let i = 0; i < followers.length; i++) abort(followers[i], signal.#reason);
       }
     };
     // Runs `algorithm(reason)` when the signal aborts; the answer undoes that. It must not have aborted yet.

@@ -1,7 +1,7 @@
 // Event and EventTarget (DOM 2), without a tree: a target is its own whole path. As on the platform, an exception
 // from a listener ends the dispatch and leaves `dispatchEvent`, and returning `true` is `preventDefault()`.
 'use strict';
-const { apply, defineProperty, TypeError, Promise } = primordials;
+const { apply, defineProperty, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, badField, isDictionary, expose, unlengthen, constants } =
   load('webidl');
 
@@ -9,7 +9,7 @@ const NONE = 0;
 const AT_TARGET = 2;
 
 // What the rest of the platform may do with one.
-let beginDispatch, endDispatch, isStopped, trust, isEvent;
+let beginDispatch, endDispatch, isStopped, isPrevented, trust, isEvent;
 class Event {
   #type;
   #bubbles;
@@ -53,11 +53,11 @@ class Event {
   }
   get defaultPrevented() {
     if (!(#type in this)) illegalInvocation();
-    return this.#prevented;
+    return this.#cancelable && this.#prevented;
   }
   get returnValue() {
     if (!(#type in this)) illegalInvocation();
-    return !this.#prevented;
+    return !(this.#cancelable && this.#prevented);
   }
   get currentTarget() {
     if (!(#type in this)) illegalInvocation();
@@ -94,7 +94,7 @@ class Event {
   }
   preventDefault() {
     if (!(#type in this)) illegalInvocation();
-    if (this.#cancelable) this.#prevented = true;
+    this.#prevented = true;
   }
   stopPropagation() {
     if (!(#type in this)) illegalInvocation();
@@ -121,6 +121,10 @@ class Event {
     };
     isStopped = (event) => {
       return event.#stopped;
+    };
+    // As on the platform, the dispatcher is told even when the event says that it cannot be cancelled.
+    isPrevented = (event) => {
+      return event.#prevented;
     };
     trust = (event) => {
       event.#trusted = true;
@@ -213,7 +217,7 @@ const rejectionToken = {};
 class PromiseRejectionEvent extends Event {
   constructor(type, init, token) {
     if (token !== rejectionToken) illegalConstructor();
-    super(type, { cancelable: true });
+    super(type);
     readOnly(this, 'promise', init.promise);
     readOnly(this, 'reason', init.reason);
   }
@@ -232,17 +236,15 @@ class Listener {
 }
 
 // What the rest of the platform may do with one.
-let clearListeners, hasListeners;
+let clearListeners, hasListeners, manageHandlers;
 class EventTarget {
   // Map from type to an array of listeners in order of registration; made when first needed.
   #listeners = null;
-  #warned = false;
+  // Whether the class keeps its `on…` handlers among the listeners itself.
+  #managed = false;
 
   addEventListener(type, listener, options) {
-    if (!(#listeners in this)) {
-      if (this === undefined || this === globalThis) return apply(globalTarget.addEventListener, globalTarget, arguments);
-      illegalInvocation();
-    }
+    if (!(#listeners in this)) illegalInvocation();
     if (arguments.length < 1) badArgument('EventTarget', 'addEventListener', 1, 'string');
     const name = `${type}`;
     if (listener === null) return;
@@ -281,10 +283,7 @@ class EventTarget {
   }
 
   removeEventListener(type, listener, options) {
-    if (!(#listeners in this)) {
-      if (this === undefined || this === globalThis) return apply(globalTarget.removeEventListener, globalTarget, arguments);
-      illegalInvocation();
-    }
+    if (!(#listeners in this)) illegalInvocation();
     if (arguments.length < 1) badArgument('EventTarget', 'removeEventListener', 1, 'string');
     const name = `${type}`;
     if (listener === null) return;
@@ -308,16 +307,13 @@ class EventTarget {
   }
 
   dispatchEvent(event) {
-    if (!(#listeners in this)) {
-      if (this === undefined || this === globalThis) return apply(globalTarget.dispatchEvent, globalTarget, arguments);
-      illegalInvocation();
-    }
+    if (!(#listeners in this)) illegalInvocation();
     if (!isEvent(event)) badArgument('EventTarget', 'dispatchEvent', 1, 'Event');
     const target = this === globalTarget ? globalThis : this;
     beginDispatch(event, target);
     try {
       const { type } = event;
-      const handler = target[`on${type}`];
+      const handler = this.#managed ? undefined : target[`on${type}`];
       // Listeners that are added meanwhile wait for the next event; those removed meanwhile are skipped.
       const list = this.#listeners?.get(type)?.slice();
       if (typeof handler === 'function') this.#invoke(event, handler, target);
@@ -332,27 +328,20 @@ class EventTarget {
     } finally {
       endDispatch(event);
     }
-    return !event.defaultPrevented;
+    return !isPrevented(event);
   }
 
   #invoke(event, call, receiver) {
     const result = apply(call, receiver, [event]);
-    if (result === undefined) return;
     if (result === true) event.preventDefault();
-    if (typeof result === 'boolean' || this.#warned) return;
-    this.#warned = true;
-    console.warn(
-      result instanceof Promise
-        ? 'An event handler returned a promise that will be ignored. Event handlers should not have a return value ' +
-            'and should not be async functions.'
-        : `An event handler returned a value of type "${typeof result}" that will be ignored. Event handlers should ` +
-            'not have a return value.',
-    );
   }
 
   static {
     clearListeners = (target) => {
       target.#listeners = null;
+    };
+    manageHandlers = (target) => {
+      target.#managed = true;
     };
     hasListeners = (target, type) => {
       return (target.#listeners?.get(type)?.length ?? 0) > 0;
@@ -363,7 +352,20 @@ expose(EventTarget, 'EventTarget');
 
 // The global scope is an event target whose listeners live here.
 const globalTarget = new EventTarget();
-const { addEventListener, removeEventListener, dispatchEvent } = EventTarget.prototype;
+
+// The methods as global functions, which may be called without a receiver.
+function globalMethod(name) {
+  const method = EventTarget.prototype[name];
+  const { [name]: fn } = {
+    [name]() {
+      return apply(method, this === undefined || this === globalThis ? globalTarget : this, arguments);
+    },
+  };
+  return fn;
+}
+const addEventListener = globalMethod('addEventListener');
+const removeEventListener = globalMethod('removeEventListener');
+const dispatchEvent = globalMethod('dispatchEvent');
 
 function reportError(error) {
   if (arguments.length < 1) badArgument('ServiceWorkerGlobalScope', 'reportError', 1, 'Value');
@@ -395,4 +397,5 @@ return {
   trust,
   clearListeners,
   hasListeners,
+  manageHandlers,
 };

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::api::{self, Host, TimerId};
+use crate::api::{self, Host, TimerId, Uncaught};
 use crate::channel::{ConsoleLevel, ConsoleSink};
 use crate::isolate::state::IsolateState;
 use crate::rpc::glue;
@@ -46,7 +46,12 @@ impl Host for IsolateState {
         }
     }
 
-    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>) {
+    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>, how: Uncaught) {
+        if how == Uncaught::Thrown
+            && let Some(current) = self.current()
+        {
+            current.note_exception();
+        }
         let Some(sink) = Host::console(self) else { return };
         let stack = v8::Local::<v8::Object>::try_from(exception).ok().and_then(|object| {
             let name = v8::String::new(scope, "stack")?;
@@ -54,6 +59,10 @@ impl Host for IsolateState {
             object.get_real_named_property(scope, name.into()).filter(|stack| stack.is_string())
         });
         let text = stack.unwrap_or(exception).to_rust_string_lossy(scope);
-        sink.line(ConsoleLevel::Error, &format!("Uncaught {text}"));
+        let text = match how {
+            Uncaught::Thrown | Uncaught::Reported => format!("Uncaught {text}"),
+            Uncaught::InPromise => format!("Uncaught (in promise) {text}"),
+        };
+        sink.line(ConsoleLevel::Error, &text);
     }
 }

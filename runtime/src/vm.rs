@@ -71,6 +71,7 @@ impl Vm {
             let going_on = || self.state.shared.cause().is_none();
             if going_on() {
                 scope.perform_microtask_checkpoint();
+                crate::api::tell_rejections(scope);
             }
             for _ in 0..v8_tasks_max {
                 if !going_on() || !v8::Platform::pump_message_loop(&self.platform, scope, false) {
@@ -78,6 +79,7 @@ impl Vm {
                 }
                 if going_on() {
                     scope.perform_microtask_checkpoint();
+                    crate::api::tell_rejections(scope);
                 }
             }
         }

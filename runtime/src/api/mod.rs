@@ -17,6 +17,7 @@ mod fetch;
 mod form_data;
 mod inspect;
 mod registry;
+mod rejections;
 mod resources;
 mod rooms;
 mod rpc;
@@ -32,6 +33,9 @@ use crate::channel::ConsoleSink;
 
 pub(crate) use self::registry::offer_caches;
 pub use self::registry::{InstallError, install};
+/// Tells the program's listeners, then the host, of promises rejected without a handler. The turn loop calls it after each
+/// microtask checkpoint.
+pub use self::rejections::tell as tell_rejections;
 pub use self::structured_clone::is_dom_exception;
 pub(crate) use self::timers::GLOBAL_SCOPE_REFUSAL;
 
@@ -55,8 +59,19 @@ pub trait Host {
     /// Forgets a timer. One that has fired, or never existed, is ignored.
     fn cancel_timer(&self, id: TimerId);
 
-    /// An exception that no JavaScript will catch (`reportError`, or a callback the platform called).
-    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>);
+    /// An exception that no JavaScript will catch.
+    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>, how: Uncaught);
+}
+
+/// How an exception came to be nobody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncaught {
+    /// A callback the platform called threw it: a timer's, for one.
+    Thrown,
+    /// A promise was rejected with it and had no handler when its turn's microtasks were done.
+    InPromise,
+    /// The program gave it to `reportError`.
+    Reported,
 }
 
 /// Names one pending timer within its isolate.

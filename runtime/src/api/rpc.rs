@@ -242,11 +242,8 @@ fn end_task<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: R
 }
 
 fn task_threw<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    if let Some(current) = IsolateState::of(scope).current() {
-        current.note_exception();
-    }
     if let Some(host) = super::host(scope) {
-        host.report_exception(scope, arguments.get(0));
+        host.report_exception(scope, arguments.get(0), super::Uncaught::Thrown);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Rust half of timers, `performance` and `reportError`: what reaches the [`Host`](super::Host).
 
 use super::args::{set_function, throw_error};
-use super::{TimerId, host};
+use super::{TimerId, Uncaught, host};
 
 /// What the platform says when a program does in global scope what only a handler may.
 pub(crate) const GLOBAL_SCOPE_REFUSAL: &str = "Disallowed operation called within global scope. Asynchronous I/O \
@@ -21,7 +21,7 @@ pub(super) fn require_invocation(scope: &mut v8::PinScope<'_, '_>) -> bool {
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "start", start)?;
     set_function(scope, target, "cancel", cancel)?;
-    set_function(scope, target, "report", report)?;
+    set_function(scope, target, "report", report_thrown)?;
     set_function(scope, target, "enqueue", enqueue)
 }
 
@@ -112,13 +112,24 @@ fn describe(
     }
 }
 
-/// `report(error)`: nobody will catch it.
+/// `report(error)`: the program says that nobody will catch it.
 fn report(
     scope: &mut v8::PinScope<'_, '_>,
     args: v8::FunctionCallbackArguments<'_>,
     _: v8::ReturnValue<'_, v8::Value>,
 ) {
     if let Some(host) = host(scope) {
-        host.report_exception(scope, args.get(0));
+        host.report_exception(scope, args.get(0), Uncaught::Reported);
+    }
+}
+
+/// `report(error)`: a timer's callback threw it.
+fn report_thrown(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    _: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(host) = host(scope) {
+        host.report_exception(scope, args.get(0), Uncaught::Thrown);
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
-use loaderd_runtime::api::{self, Host, TimerId};
+use loaderd_runtime::api::{self, Host, TimerId, Uncaught};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 
 /// The epoch of the virtual clock, in milliseconds.
@@ -57,9 +57,9 @@ impl Host for VirtualHost {
     fn cancel_timer(&self, id: TimerId) {
         self.timers.borrow_mut().retain(|(_, known), _| *known != id.0);
     }
-    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>) {
+    fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>, how: Uncaught) {
         let text = exception.to_rust_string_lossy(scope);
-        self.lines.line(ConsoleLevel::Error, &format!("uncaught: {text}"));
+        self.lines.line(ConsoleLevel::Error, &format!("uncaught ({how:?}): {text}"));
     }
 }
 
@@ -118,6 +118,7 @@ fn drive<'s>(scope: &mut v8::PinScope<'s, '_>, source: &str, host: &Rc<VirtualHo
     let promise = v8::Local::<v8::Promise>::try_from(promise).ok()?;
     for _ in 0..FIRINGS_MAX {
         scope.perform_microtask_checkpoint();
+        api::tell_rejections(scope);
         match promise.state() {
             v8::PromiseState::Fulfilled => return Some(()),
             v8::PromiseState::Rejected => {
