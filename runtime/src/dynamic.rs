@@ -112,7 +112,9 @@ pub trait DynamicWorker: Send + Sync + 'static {
 }
 
 /// Where a Worker's code is to be delivered: exactly once, also when dropped.
-pub struct CodeWanted(Option<Box<dyn FnOnce(Result<WorkerCode, RpcError>) + Send>>);
+pub struct CodeWanted(Option<Deliver>);
+
+type Deliver = Box<dyn FnOnce(Result<WorkerCode, RpcError>) + Send>;
 
 impl CodeWanted {
     /// Calls `deliver` with the code, on whatever thread has it; it must not block.
