@@ -238,8 +238,11 @@ function thrownBy(fn) {
   return NOTHING;
 }
 
+// The promises of RPC calls can be called themselves.
 const isThenable = (value) =>
-  value !== null && typeof value === 'object' && typeof value.then === 'function' && typeof value.catch === 'function';
+  ((value !== null && typeof value === 'object') || typeof value === 'function') &&
+  typeof value.then === 'function' &&
+  typeof value.catch === 'function';
 
 async function rejectionOf(promiseOrFunction) {
   let promise = promiseOrFunction;

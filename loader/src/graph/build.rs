@@ -6,11 +6,12 @@ use std::sync::{Arc, OnceLock};
 use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck, Experimental, Flag};
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::HangPolicy;
+use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
 use loaderd_runtime::modules::{Module, WorkerSource};
 
 use super::{Graph, GraphOptions, Node, Reach, Shared, disk, env, network};
 use crate::code::{CheckedCode, GlobalOutbound};
-use crate::config::{Config, INTERNET, Network, ServiceKind, Worker, WorkerCode};
+use crate::config::{BindingValue, Config, INTERNET, Network, ServiceDesignator, ServiceKind, Worker, WorkerCode};
 use crate::error::LoaderError;
 use crate::host::{LoaderHost, LoaderOptions};
 
@@ -29,6 +30,11 @@ pub enum GraphError {
     Binding { service: String, binding: String, problem: String },
     #[error("service {service}: the Worker's env cannot be made: {problem}")]
     Env { service: String, problem: String },
+    #[error(
+        "{subject} refers to service \"{service}\" with a named entrypoint \"{entrypoint}\", but \"{service}\" has no \
+         such named entrypoint."
+    )]
+    NoEntrypoint { subject: String, service: String, entrypoint: String },
     #[error("service {service}: {problem}")]
     Unsupported { service: String, problem: &'static str },
     #[error("service {service}: {problem}")]
@@ -89,12 +95,58 @@ impl Graph {
         }
         // Set once, here; Workers may call each other from now on.
         let _first = shared.services.set(nodes);
+        let mut exported = HashMap::new();
         for (name, stub) in starting {
-            if let Err(error) = stub.ready().await {
-                errors.push(start_error(name, error));
+            match stub.ready().await {
+                Ok(report) => drop(exported.insert(name.as_str(), report.entrypoints)),
+                Err(error) => errors.push(start_error(name, error)),
             }
         }
+        errors.extend(references(config).filter_map(|reference| reference.problem(&exported)));
         if errors.is_empty() { Ok(Self(shared)) } else { Err(errors) }
+    }
+}
+
+/// A place in the configuration that names a service, and how errors call that place.
+struct Reference<'a> {
+    subject: String,
+    designator: &'a ServiceDesignator,
+}
+
+/// Everything that names a service.
+fn references(config: &Config) -> impl Iterator<Item = Reference<'_>> {
+    let workers = config.services.iter().filter_map(|service| Some((&service.name, service.worker()?)));
+    let of_workers = workers.flat_map(|(name, worker)| {
+        let bindings = worker.bindings.iter().filter_map(move |binding| match &binding.value {
+            BindingValue::Service(designator) => {
+                Some(Reference { subject: format!("Worker \"{name}\"'s binding \"{}\"", binding.name), designator })
+            }
+            _ => None,
+        });
+        let outbound = &worker.global_outbound;
+        let outbound = Reference { subject: format!("Worker \"{name}\"'s globalOutbound"), designator: outbound };
+        bindings.chain([outbound])
+    });
+    let of_sockets = config
+        .sockets
+        .iter()
+        .map(|socket| Reference { subject: format!("Socket \"{}\"", socket.name), designator: &socket.service });
+    of_workers.chain(of_sockets)
+}
+
+impl Reference<'_> {
+    /// Names an entrypoint that the Worker, which has started, does not have.
+    fn problem(&self, exported: &HashMap<&str, Arc<[ExportedEntrypoint]>>) -> Option<GraphError> {
+        let service = self.designator.service.as_str();
+        let entrypoint = self.designator.entrypoint.as_deref().filter(|name| *name != "default")?;
+        let found = exported.get(service)?;
+        // A list that was cut short says nothing of what it leaves out.
+        let known = found.len() >= HANDLERS_MAX || found.iter().any(|exported| exported.name == entrypoint);
+        (!known).then(|| GraphError::NoEntrypoint {
+            subject: self.subject.clone(),
+            service: service.to_owned(),
+            entrypoint: entrypoint.to_owned(),
+        })
     }
 }
 

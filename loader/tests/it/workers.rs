@@ -40,16 +40,20 @@ fn config(source: String) -> Config {
     Config { services: vec![service], ..Config::default() }
 }
 
-async fn run(case: &Path) -> String {
+/// A running configuration, and the host that runs it.
+async fn start(config: &Config, console: Option<Arc<dyn ConsoleSink>>) -> (Graph, LoaderHost) {
     let limits = HostLimits { startup_cpu: Duration::from_millis(200), ..HostLimits::default() };
     let (host, _) = LoaderHost::in_process(PoolConfig::default(), limits, tokio::runtime::Handle::current())
         .expect("a thread for the pool");
+    let options = GraphOptions { experimental: Experimental::Allowed, console, ..GraphOptions::default() };
+    let graph = Graph::start(config, &host, &options).await;
+    (graph.unwrap_or_else(|errors| panic!("{errors:?}")), host)
+}
+
+async fn run(case: &Path) -> String {
     let lines = Arc::new(Lines::default());
-    let options =
-        GraphOptions { experimental: Experimental::Allowed, console: Some(lines.clone()), ..GraphOptions::default() };
     let source = std::fs::read_to_string(case).expect("a case");
-    let graph = Graph::start(&config(source), &host, &options).await;
-    let graph = graph.unwrap_or_else(|errors| panic!("{}: {errors:?}", case.display()));
+    let (graph, _host) = start(&config(source), Some(lines.clone())).await;
     let service = graph.service(&ServiceDesignator::to("main"));
     let answer = service.call_method("test", vec![Plain::Object(Default::default())]);
     if let Err(error) = answer.await {
@@ -76,4 +80,77 @@ async fn every_case_writes_its_lines() {
         let differing = got.lines().zip(expected.lines()).find(|(got, expected)| got != expected);
         assert!(got == expected, "{}: {differing:?}\n--- got:\n{got}", case.display());
     }
+}
+
+/// Loads a Worker that calls back three times; the answer is the sum of what it was told.
+const BUSY_PARENT: &str = "
+    import { RpcTarget } from 'cloudflare:workers';
+    class Tools extends RpcTarget {
+      #base;
+      constructor(base) { super(); this.#base = base; }
+      add(n) { return this.#base + n; }
+    }
+    const CHILD = `
+      import { WorkerEntrypoint } from 'cloudflare:workers';
+      export default class extends WorkerEntrypoint {
+        async run(tools) {
+          let sum = 0;
+          for (let i = 0; i < 3; i++) sum += await tools.add(i);
+          return sum;
+        }
+      }`;
+    export default {
+      async work(base, { loader }) {
+        const code = { compatibilityDate: '2026-07-01', mainModule: 'm.js', modules: { 'm.js': CHILD }, globalOutbound: null };
+        return await loader.load(code).getEntrypoint().run(new Tools(base));
+      },
+    };
+";
+
+#[tokio::test]
+async fn fifty_requests_at_once_each_load_a_worker_and_leave_nothing() {
+    let (graph, host) = start(&config(BUSY_PARENT.into()), None).await;
+    let service = graph.service(&ServiceDesignator::to("main"));
+    for round in 0..4 {
+        let calls = (0..50).map(|index| {
+            let base = f64::from(round * 50 + index);
+            let service = service.clone();
+            async move {
+                let answer = service.call_method("work", vec![Plain::Number(base)]).await.expect("no error");
+                let sum = Plain::from_message(&answer).expect("plain").as_number();
+                assert_eq!(sum, Some(3.0 * base + 3.0));
+            }
+        });
+        futures::future::join_all(calls).await;
+    }
+    assert_eq!(host.metrics().loads, 201);
+    // What a finished invocation had loaded goes with it; the parent stays.
+    let gone = tokio::time::timeout(Duration::from_secs(30), async {
+        while host.metrics().alive > 1 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    });
+    gone.await.unwrap_or_else(|_| panic!("left over: {:?}", host.metrics()));
+}
+
+#[tokio::test]
+async fn a_reference_to_an_entrypoint_that_is_not_there_is_said_before_the_first_request() {
+    let mut config = config("export default {}; export const named = { fetch() {} };".into());
+    let ServiceKind::Worker(worker) = &mut config.services[0].kind else { panic!("it is a Worker") };
+    for (binding, entrypoint) in [("good", "named"), ("bad", "nope")] {
+        let designator = ServiceDesignator { entrypoint: Some(entrypoint.into()), ..ServiceDesignator::to("main") };
+        worker.bindings.push(Binding { name: binding.into(), value: BindingValue::Service(designator) });
+    }
+    let (host, _) =
+        LoaderHost::in_process(PoolConfig::default(), HostLimits::default(), tokio::runtime::Handle::current())
+            .expect("a thread for the pool");
+    let options = GraphOptions { experimental: Experimental::Allowed, ..GraphOptions::default() };
+    let errors = Graph::start(&config, &host, &options).await.err().expect("does not start");
+    assert_eq!(
+        errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "Worker \"main\"'s binding \"bad\" refers to service \"main\" with a named entrypoint \"nope\", but \"main\" has \
+          no such named entrypoint."
+        ]
+    );
 }
