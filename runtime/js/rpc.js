@@ -172,6 +172,22 @@ function rootOfPromise(state, path) {
   return native.exportOnce(value, inner === undefined);
 }
 
+// Starts a call. Where the Worker asked for it, stubs among the arguments are the callee's from then on.
+function send(root, names, args) {
+  if (args === undefined || !native.transfersStubs()) return native.call(root, names, args);
+  const given = [];
+  const outer = transferred;
+  transferred = given;
+  let started;
+  try {
+    started = native.call(root, names, args);
+  } finally {
+    transferred = outer;
+  }
+  disposeAll(given);
+  return started;
+}
+
 // Makes a call (a read, without arguments) and returns the promise of its settled state.
 function start(state, args, result) {
   const path = { names: [] };
@@ -181,7 +197,7 @@ function start(state, args, result) {
     const promise = state.kind === PROPERTY ? state.parent : state;
     return apply(promiseThen, promise.inner, [() => start(state, args, result)]);
   }
-  const { 0: arrived, 1: call, 2: pipeline } = native.call(root, path.names, args);
+  const { 0: arrived, 1: call, 2: pipeline } = send(root, path.names, args);
   if (result !== undefined) result.pipeline = pipeline;
   return apply(promiseThen, arrived, [
     () => {
@@ -307,6 +323,10 @@ class ServiceStub {
 finishClass(ServiceStub, 'Fetcher', false);
 defineProperty(ServiceStub, 'name', { __proto__: null, value: 'Fetcher', configurable: true });
 defineHidden(ServiceStub.prototype, 'constructor', ServiceStub);
+// A property whatever its name is, also one that every object has.
+ServiceStub.prototype.getRpcMethodForTestOnly = function getRpcMethodForTestOnly(name) {
+  return makeProperty(stateOf(this), `${name}`);
+};
 
 class RpcTarget {}
 
@@ -411,7 +431,7 @@ function disposerOf(object) {
   return typeof dispose === 'function' ? () => apply(dispose, object, []) : undefined;
 }
 
-// The stubs a result gives away; set while one is written.
+// The stubs that the value being written gives away; undefined when it lends them.
 let transferred;
 
 const NOT_SERIALIZABLE = {
@@ -434,7 +454,7 @@ function describe(object, purpose) {
       );
     }
     if (state.disposed) throw new Error('RPC stub used after being disposed.');
-    if (purpose === RESULT && transferred !== undefined) append(transferred, state);
+    if (transferred !== undefined) append(transferred, state);
     return state.id;
   }
   const proxy = native.isProxy(object);
@@ -454,7 +474,7 @@ function describeReceiver(object, purpose, proxy) {
     );
   }
   // Arguments stay the caller's: one that can be duplicated is, and the duplicate is given away.
-  const target = purpose === ARGUMENTS ? duplicate(object, ownAccess, proxy) : object;
+  const target = purpose === ARGUMENTS && transferred === undefined ? duplicate(object, ownAccess, proxy) : object;
   return native.exportForMessage(target, ownAccess, typeof target === 'function', disposerOf(target));
 }
 

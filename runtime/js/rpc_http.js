@@ -119,18 +119,22 @@ class StreamSink extends RpcTarget {
     this.#open = false;
     await this.#writer.close();
   }
-  async abort(reason) {
+  // As on the platform, the reason stays where it was given.
+  async abort() {
     this.#open = false;
-    await this.#writer.abort(reason);
+    await this.#writer.abort(gone());
   }
   [symbolDispose]() {
     if (!this.#open) return;
     this.#open = false;
-    const gone = new Error(
-      'WritableStream received over RPC was disconnected because the remote execution context has ended.',
-    );
-    apply(promiseThen, this.#writer.abort(gone), [undefined, () => {}]);
+    apply(promiseThen, this.#writer.abort(gone()), [undefined, () => {}]);
   }
+}
+
+function gone() {
+  return new Error(
+    'WritableStream received over RPC was disconnected because the remote execution context has ended.',
+  );
 }
 
 function writableTo(stub) {
@@ -144,9 +148,9 @@ function writableTo(stub) {
       await rpc.invoke(sink, ['close'], []);
       rpc.letGo(sink);
     },
-    async abort(reason) {
+    async abort() {
       try {
-        await rpc.invoke(sink, ['abort'], [reason]);
+        await rpc.invoke(sink, ['abort'], []);
       } finally {
         rpc.letGo(sink);
       }

@@ -82,6 +82,7 @@ class LoopbackServiceStub {
 }
 rpc.finishClass(LoopbackServiceStub, 'LoopbackServiceStub', false);
 LoopbackServiceStub.prototype.fetch = rpc.ServiceStub.prototype.fetch;
+LoopbackServiceStub.prototype.getRpcMethodForTestOnly = rpc.ServiceStub.prototype.getRpcMethodForTestOnly;
 
 // A stub of an entrypoint of this Worker; called, it gives one with properties.
 function makeLoopback(name) {

@@ -1,6 +1,7 @@
 //! The Rust halves of the rooms `rpc`, `rpc_http` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
+use crate::compat::Flag;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
@@ -15,6 +16,7 @@ type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
 
 pub(super) fn install_rpc(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, native, "call", call)?;
+    set_function(scope, native, "transfersStubs", transfers_stubs)?;
     set_function(scope, native, "take", take)?;
     set_function(scope, native, "drop", drop_import)?;
     set_function(scope, native, "dup", dup)?;
@@ -75,6 +77,11 @@ fn call<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retu
     let Some(started) = outgoing::start(scope, import, path, values) else { return };
     let (call, pipeline) = (number(scope, started.call), number(scope, started.pipeline.unwrap_or(0)));
     returned.set(v8::Array::new_with_elements(scope, &[started.arrived.into(), call, pipeline]).into());
+}
+
+/// `transfersStubs()`: whether stubs given as arguments are the callee's from then on.
+fn transfers_stubs<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    returned.set_bool(!IsolateState::of(scope).has_flag(Flag::RpcParamsDupStubs));
 }
 
 /// `take(call)`: `[value, stubs]`, or throws what the callee threw.

@@ -10,7 +10,7 @@ use super::inbox::Shared;
 use super::timers::Timers;
 use super::{ClockPolicy, HangPolicy, Isolate};
 use crate::channel::Channels;
-use crate::compat::CompatFlags;
+use crate::compat::{CompatFlags, Flag};
 use crate::invocation::{InvocationId, InvocationState};
 use crate::limits::ResourceLimits;
 use crate::limits::cpu::this_thread_ns;
@@ -72,6 +72,11 @@ impl IsolateState {
     /// A handle to this isolate, for capabilities it exports. `None` while it is going.
     pub(crate) fn isolate(&self) -> Option<Isolate> {
         self.shared.owner()?.upgrade()
+    }
+
+    /// Whether the Worker asked for a behaviour. Before it is loaded, none is asked for.
+    pub(crate) fn has_flag(&self, flag: Flag) -> bool {
+        self.worker.borrow().as_ref().is_some_and(|worker| worker.compat.has(flag))
     }
 
     /// The invocation whose turn it is; `None` in global scope.

@@ -4,6 +4,8 @@ use super::deserialize::{Stack, deserialize};
 use super::serialize::{Purpose, serialize};
 use super::state::RpcState;
 use super::{RpcError, ThrownValue};
+use crate::compat::Flag;
+use crate::isolate::state::IsolateState;
 use crate::js::string;
 
 /// Makes an error of the class `name`, with the message as its own property. Of an unknown class it is an `Error`
@@ -53,7 +55,7 @@ pub(crate) fn to_js<'s>(scope: &mut v8::PinScope<'s, '_>, error: &RpcError) -> O
             new_error(scope, prototypes, name, message)?
         }
     };
-    for (flag, set) in [("overloaded", error.overloaded), ("remote", error.remote)] {
+    for (flag, set) in [("remote", error.remote), ("overloaded", error.overloaded)] {
         if set {
             let (key, value) = (string(scope, flag), v8::Boolean::new(scope, true));
             object.create_data_property(scope, key.into(), value.into())?;
@@ -65,27 +67,57 @@ pub(crate) fn to_js<'s>(scope: &mut v8::PinScope<'s, '_>, error: &RpcError) -> O
 /// What is sent for a thrown value. Reading it may run the program's getters; what they throw is ignored.
 pub(crate) fn from_js<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>) -> RpcError {
     v8::tc_scope!(let scope, scope);
-    let Ok(object) = v8::Local::<v8::Object>::try_from(thrown) else {
-        return RpcError::new("Error", text(scope, thrown).unwrap_or_default());
+    let object = match v8::Local::<v8::Object>::try_from(thrown) {
+        Ok(object) if !thrown.is_function() => object,
+        _ => return RpcError::new("Error", detail(scope, thrown)),
     };
-    if thrown.is_function() {
-        return RpcError::new("Error", text(scope, thrown).unwrap_or_default());
-    }
-    let is_error = thrown.is_native_error() || crate::api::is_dom_exception(scope, thrown);
-    let mut error = if is_error {
+    let whole = IsolateState::of(scope).has_flag(Flag::EnhancedErrorSerialization);
+    let is_dom_exception = crate::api::is_dom_exception(scope, thrown);
+    let mut error = if !(thrown.is_native_error() || is_dom_exception) {
+        RpcError::new("Error", detail(scope, thrown))
+    } else if whole || is_dom_exception {
         let name = own_text(scope, object, "name").unwrap_or_else(|| "Error".to_owned());
-        let message = own_text(scope, object, "message").unwrap_or_default();
-        RpcError { stack: own_text(scope, object, "stack"), ..RpcError::new(&name, message) }
+        RpcError::new(&name, own_text(scope, object, "message").unwrap_or_default())
     } else {
-        RpcError::new("Error", text(scope, thrown).unwrap_or_default())
+        let detail = detail(scope, thrown);
+        let (class, message) = class_and_message(&detail);
+        RpcError::new(class, message)
     };
+    if thrown.is_native_error() || is_dom_exception {
+        error.stack = own_text(scope, object, "stack");
+    }
     let overloaded = get(scope, object, "overloaded");
     error.overloaded = overloaded.is_some_and(|flag| flag.is_true());
     scope.reset();
-    if !plain_error(scope, object) {
+    if is_dom_exception || (whole && !plain_error(scope, object)) {
         error.thrown = serialize(scope, thrown, Purpose::Thrown).map(ThrownValue);
     }
     error
+}
+
+/// Error classes that a thrown value's text may begin with; anything else before a colon is part of an `Error`'s
+/// message.
+const CLASSES: [&str; 9] = [
+    "Error",
+    "TypeError",
+    "RangeError",
+    "ReferenceError",
+    "SyntaxError",
+    "EvalError",
+    "URIError",
+    "AggregateError",
+    "SuppressedError",
+];
+
+/// Takes an error's text apart as the platform did before it sent whole errors.
+fn class_and_message(detail: &str) -> (&str, &str) {
+    let (class, message) = detail.split_once(": ").unwrap_or((detail, ""));
+    if CLASSES.contains(&class) { (class, message) } else { ("Error", detail) }
+}
+
+/// V8's text for a value, which runs none of the program's code.
+fn detail(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> String {
+    value.to_detail_string(scope).map(|text| text.to_rust_string_lossy(scope)).unwrap_or_default()
 }
 
 /// Whether name, message and stack say everything about it.
@@ -119,12 +151,5 @@ fn get<'s>(
 
 fn own_text(scope: &mut v8::PinScope<'_, '_>, object: v8::Local<'_, v8::Object>, key: &str) -> Option<String> {
     let value = get(scope, object, key)?;
-    text(scope, value)
-}
-
-fn text(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> Option<String> {
-    if value.is_symbol() {
-        return Some(value.to_detail_string(scope)?.to_rust_string_lossy(scope));
-    }
     Some(value.to_string(scope)?.to_rust_string_lossy(scope))
 }

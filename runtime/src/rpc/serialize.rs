@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::exports::{self, Own};
 use super::state::{Js, RpcState};
 use super::{Cap, MESSAGE_BYTES_MAX, Message, host_tag};
+use crate::compat::Flag;
 use crate::invocation::HoldKind;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error};
@@ -77,6 +78,8 @@ fn write_body<'s>(
 ) -> Option<Vec<u8>> {
     let js = rpc.js(scope)?;
     let caps_before = caps.borrow().len();
+    let whole = IsolateState::of(scope).has_flag(Flag::EnhancedErrorSerialization);
+    let errors = if whole { Errors::Whole } else { Errors::AsV8 };
     let attempt = |scope: &mut v8::PinScope<'s, '_>, value| {
         let parts = Rc::default();
         let refused = Rc::default();
@@ -84,6 +87,7 @@ fn write_body<'s>(
             rpc: rpc.clone(),
             js: js.clone(),
             purpose,
+            errors,
             caps: caps.clone(),
             parts: Rc::clone(&parts),
             refused: Rc::clone(&refused),
@@ -160,11 +164,21 @@ fn write_varint(bytes: &mut Vec<u8>, mut value: usize) {
     bytes.push(value as u8);
 }
 
+/// What of an error is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Errors {
+    /// Its name, message and own properties.
+    Whole,
+    /// What V8 writes of it: a built-in class, message, stack and cause.
+    AsV8,
+}
+
 /// Answers V8's questions while it writes one body.
 struct Writer {
     rpc: Rc<RpcState>,
     js: Rc<Js>,
     purpose: Purpose,
+    errors: Errors,
     caps: Caps,
     parts: Rc<RefCell<Vec<Vec<u8>>>>,
     /// V8 met something that it does not write at all.
@@ -184,7 +198,10 @@ impl v8::ValueSerializerImpl for Writer {
     }
 
     fn is_host_object<'s>(&self, scope: &mut v8::PinScope<'s, '_>, object: v8::Local<'s, v8::Object>) -> Option<bool> {
-        if object.is_native_error() || object.internal_field_count() > 0 {
+        if object.is_native_error() {
+            return Some(self.errors == Errors::Whole);
+        }
+        if object.internal_field_count() > 0 {
             return Some(true);
         }
         let plain = v8::Local::new(scope, &self.js.object_prototype);
@@ -205,7 +222,7 @@ impl v8::ValueSerializerImpl for Writer {
         object: v8::Local<'s, v8::Object>,
         to: &dyn v8::ValueSerializerHelper,
     ) -> Option<bool> {
-        if object.is_native_error() {
+        if object.is_native_error() && self.errors == Errors::Whole {
             return self.write_error(scope, object, to);
         }
         let placeholder = v8::Local::new(scope, &self.js.placeholder);

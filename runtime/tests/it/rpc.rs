@@ -5,6 +5,7 @@ mod cases;
 use std::any::Any;
 use std::sync::{Arc, mpsc};
 
+use loaderd_runtime::compat::{CompatFlags, DateCheck, Experimental};
 use loaderd_runtime::isolate::{EntrypointSpec, Isolate, LoadCode};
 use loaderd_runtime::limits::{Cause, Outcome};
 use loaderd_runtime::rpc::plain::Plain;
@@ -29,9 +30,18 @@ fn call(target: &dyn Capability, path: &[&str], arguments: Vec<Plain>) -> Result
 }
 
 fn worker(source: &str) -> Isolate {
+    worker_of("2026-07-01", source)
+}
+
+/// A Worker with the behaviours of a compatibility date.
+fn worker_of(date: &str, source: &str) -> Isolate {
     let isolate = isolate();
-    load(&isolate, code(&[("m.js", source)])).expect("it loads");
+    load(&isolate, LoadCode { compat: compat(date), ..code(&[("m.js", source)]) }).expect("it loads");
     isolate
+}
+
+fn compat(date: &str) -> CompatFlags {
+    CompatFlags::resolve(date, &[""; 0], Experimental::Refused, DateCheck::today()).expect("a known date")
 }
 
 fn text(value: &Plain) -> String {
@@ -40,14 +50,22 @@ fn text(value: &Plain) -> String {
 
 #[test]
 fn programs_see_what_the_platform_shows() {
-    let bodies: String = cases::CASES
-        .iter()
-        .map(|(name, body, _)| format!("{:?}: async (service, ctx) => {{ {body} }},\n", name))
-        .collect();
-    let isolate = worker(&include_str!("rpc/service.js").replace("/* CASES */", &bodies));
+    check("2026-07-01", cases::CASES);
+}
+
+#[test]
+fn older_dates_keep_their_behaviours() {
+    check("2025-05-01", cases::CASES_OF_2025);
+}
+
+/// Runs cases in one Worker of a compatibility date.
+fn check(date: &str, cases: &[(&str, &str, &str)]) {
+    let bodies: String =
+        cases.iter().map(|(name, body, _)| format!("{name:?}: async (service, ctx) => {{ {body} }},\n")).collect();
+    let isolate = worker_of(date, &include_str!("rpc/service.js").replace("/* CASES */", &bodies));
     let entrypoint = isolate.entrypoint(EntrypointSpec::default());
     let mut differences = Vec::new();
-    for (name, _, expected) in cases::CASES {
+    for (name, _, expected) in cases {
         let got = match call(&*entrypoint, &["run"], vec![(*name).into()]) {
             Ok(outcome) => text(&outcome),
             Err(error) => format!("the call failed: {error}"),
@@ -143,7 +161,11 @@ fn with_other(source: &str, other: &Isolate) -> Isolate {
     let cap = Cap { kind: CapKind::Service, target: other.entrypoint(EntrypointSpec::default()) };
     let env = Plain::Object([("other", Plain::Cap(cap))].into_iter().collect());
     let isolate = isolate();
-    let code = LoadCode { env: Some(env.to_message().expect("a small env")), ..code(&[("m.js", source)]) };
+    let code = LoadCode {
+        env: Some(env.to_message().expect("a small env")),
+        compat: compat("2026-07-01"),
+        ..code(&[("m.js", source)])
+    };
     load(&isolate, code).expect("it loads");
     isolate
 }

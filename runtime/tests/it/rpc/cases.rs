@@ -352,6 +352,17 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
         "return service.echo(AbortSignal.abort())",
         "DataCloneError: AbortSignal serialization is not enabled.",
     ),
+    ("method by name", "return service.getRpcMethodForTestOnly('echo')(5)", "5"),
+    (
+        "method that every object has",
+        "return service.getRpcMethodForTestOnly('toString')()",
+        "TypeError: The RPC receiver does not implement the method \"toString\". (remote)",
+    ),
+    (
+        "argument with dup()",
+        "class D extends Counter { dup() { return new Counter(10) } }; return service.call((c) => c.increment(), new D())",
+        "11",
+    ),
     // The rest.
     (
         "hang",
@@ -363,4 +374,42 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
     ("withEnv", "return withEnv({ a: 1 }, async () => { await null; return env.a })", "1"),
     ("imported waitUntil", "return waitUntil(Promise.resolve(1))", "undefined"),
     ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler","noFetch"]"#),
+];
+
+/// The same with the compatibility date 2025-05-01: errors cross without what is their own, and stubs given as
+/// arguments are given away.
+pub(super) const CASES_OF_2025: &[(&str, &str, &str)] = &[
+    ("TypeError", "return service.throws('type')", "TypeError: t (remote)"),
+    (
+        "named error",
+        "return service.throws('custom').catch((e) => [e.name, e.message, e.extra, e.remote])",
+        r#"["Error","CustomError: c",null,true]"#,
+    ),
+    ("thrown object", "return service.throws('object')", "Error: #<Object> (remote)"),
+    ("thrown string", "return service.throws('string')", "Error: text (remote)"),
+    (
+        "thrown DOMException",
+        "return service.throws('dom').catch((e) => [e instanceof DOMException, e.name])",
+        r#"[true,"AbortError"]"#,
+    ),
+    (
+        "cause",
+        "return service.throws('cause').catch((e) => [e.name, e.message, e.cause])",
+        r#"["RangeError","r",null]"#,
+    ),
+    (
+        "an error as a value",
+        "const e = await service.echo(new CustomError('m')); return [e.name, e.message, e.extra]",
+        r#"["Error","m",null]"#,
+    ),
+    (
+        "stub argument is given away",
+        "const s = await service.counter(1); await service.forward(s); return s.increment()",
+        "Error: RPC stub used after being disposed.",
+    ),
+    (
+        "dup of a stub argument",
+        "const s = await service.counter(1); await service.forward(s.dup()); return s.increment()",
+        "2",
+    ),
 ];
