@@ -38,7 +38,7 @@ const DEFAULT_PORT: u16 = 8787;
 const DEFAULT_IP: &str = "127.0.0.1";
 
 pub(crate) fn run(arguments: &DevArgs) -> ExitCode {
-    terminal::start_logging("warn");
+    terminal::start_logging("warn", terminal::LogFormat::Text);
     crate::with_v8(&[], serve(arguments))
 }
 

@@ -1,16 +1,20 @@
 //! Where programs run: the one place that decides what an executor is made of.
 
+use std::sync::Arc;
+
 use loaderd_harness::CodeExecutor;
 use loaderd_loader::config::{AddressRules, Network};
 use loaderd_loader::graph::network_service;
 use loaderd_loader::in_process::InProcess;
-use loaderd_loader::pool::PoolConfig;
-use loaderd_loader::{HostLimits, LoaderError, LoaderHost, LoaderOptions, WorkerLoader};
+use loaderd_loader::pool::{PoolConfig, PoolMetrics};
+use loaderd_loader::{HostLimits, LoaderError, LoaderHost, LoaderOptions, Metrics, WorkerLoader};
 use loaderd_runtime::limits::ResourceLimits;
 
-/// The loaders of this process.
+/// The loaders of this process. Cheap to clone; clones share everything.
+#[derive(Clone)]
 pub(crate) struct Engine {
     host: LoaderHost,
+    placement: Arc<InProcess>,
 }
 
 impl Engine {
@@ -22,7 +26,18 @@ impl Engine {
         let placement = InProcess::new(PoolConfig::default())?;
         // A request says what its program may use, and a wall clock bounds every pass.
         let limits = HostLimits { invocation: ResourceLimits::default(), ..HostLimits::default() };
-        Ok(Self { host: LoaderHost::new(placement, limits, tokio::runtime::Handle::current()) })
+        let host = LoaderHost::new(placement.clone(), limits, tokio::runtime::Handle::current());
+        Ok(Self { host, placement })
+    }
+
+    /// What the loaders count.
+    pub(crate) fn loader_metrics(&self) -> Metrics {
+        self.host.metrics()
+    }
+
+    /// What the pool of never-used isolates counts.
+    pub(crate) fn pool_metrics(&self) -> PoolMetrics {
+        self.placement.pool_metrics()
     }
 
     /// An executor for programs that nobody trusts.

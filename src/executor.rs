@@ -1,15 +1,22 @@
 //! `loaderd executor`: the code executor as a Cap'n Proto service.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use loaderd_harness::CodeExecutor;
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::admin::{self, Admin};
 use crate::engine::Engine;
 use crate::exec::exit;
-use crate::terminal;
+use crate::terminal::{self, LogFormat};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -19,6 +26,15 @@ pub(crate) struct ExecutorArgs {
     /// Where to listen: unix:PATH or HOST:PORT (a port of 0 takes a free one, and the log says which).
     #[arg(long, value_name = "ADDRESS")]
     listen: ListenAddress,
+
+    /// Serve health (/healthz), readiness (/readyz) and metrics (/metrics) over HTTP: PORT on this machine alone, or
+    /// HOST:PORT.
+    #[arg(long, value_name = "ADDRESS", value_parser = admin::parse_address)]
+    admin: Option<SocketAddr>,
+
+    /// How log lines look.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    log_format: LogFormat,
 
     #[command(flatten)]
     bounds: BoundArgs,
@@ -70,7 +86,7 @@ impl BoundArgs {
 }
 
 pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
-    terminal::start_logging("info");
+    terminal::start_logging("info", arguments.log_format);
     match serve(&arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -83,15 +99,40 @@ pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
 async fn serve(arguments: &ExecutorArgs) -> Result<(), String> {
     let stop = told_to_stop().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let engine = Engine::start().map_err(|error| error.to_string())?;
+    let executor = engine.executor();
+    let stopping = CancellationToken::new();
+    let admin = match arguments.admin {
+        Some(address) => Some(start_admin(address, &engine, &executor, &stopping).await?),
+        None => None,
+    };
     let listener = Listener::bind(&arguments.listen)
         .await
         .map_err(|error| format!("cannot listen on {}: {error}", arguments.listen))?;
     tracing::info!("listening on {}", listener.address());
-    service::serve(engine.executor(), arguments.bounds.bounds(), listener, stop)
-        .await
-        .map_err(|error| format!("cannot serve: {error}"))?;
+    let stop = async {
+        stop.await;
+        stopping.cancel();
+    };
+    let served = service::serve(executor, arguments.bounds.bounds(), listener, stop).await;
+    if let Some(admin) = admin {
+        admin.abort();
+    }
+    served.map_err(|error| format!("cannot serve: {error}"))?;
     tracing::info!("stopped");
     Ok(())
+}
+
+async fn start_admin(
+    address: SocketAddr,
+    engine: &Engine,
+    executor: &CodeExecutor,
+    stopping: &CancellationToken,
+) -> Result<JoinHandle<()>, String> {
+    let failed = |error: std::io::Error| format!("cannot listen on {address} for the admin address: {error}");
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    tracing::info!("admin address: {}", listener.local_addr().map_err(failed)?);
+    let told = Admin { engine: engine.clone(), executor: executor.clone(), stopping: stopping.clone() };
+    Ok(tokio::spawn(admin::serve(listener, told)))
 }
 
 /// Resolves when the service is told to stop. Signals are caught from now on, not from when this is polled.

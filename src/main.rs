@@ -1,5 +1,6 @@
 //! The command line of loaderd: one file a subcommand.
 
+mod admin;
 mod cli;
 mod compile;
 mod completions;

@@ -88,7 +88,8 @@ impl ChangeArgs {
         if let Some(name) = self.unsupported.named() {
             return Err(refuse(&[problem(format!("{name} is not supported by loaderd."))]));
         }
-        crate::terminal::start_logging(if self.verbose { "info" } else { "warn" });
+        let level = if self.verbose { "info" } else { "warn" };
+        crate::terminal::start_logging(level, crate::terminal::LogFormat::Text);
         Ok(())
     }
 

@@ -56,15 +56,28 @@ pub(crate) fn help(text: &str) {
 /// The environment variable that says how much is logged, in the syntax of `tracing`.
 const LOG_VARIABLE: &str = "LOADERD_LOG";
 
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogFormat {
+    /// A line of text.
+    #[default]
+    Text,
+    /// A JSON object on a line.
+    Json,
+}
+
 /// Lets logs go to standard error; `level` holds where the environment does not say.
-pub(crate) fn start_logging(level: &str) {
+pub(crate) fn start_logging(level: &str, format: LogFormat) {
     let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new(level));
-    let started = tracing_subscriber::fmt()
+    let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         // Said on standard error as well, which is what cannot be written to; the attempt would end the process.
-        .log_internal_errors(false)
-        .try_init();
+        .log_internal_errors(false);
+    let started = match format {
+        LogFormat::Text => logs.try_init(),
+        LogFormat::Json => logs.json().try_init(),
+    };
     if let Err(error) = started {
         self::error(&format!("logging does not work: {error}"));
     }

@@ -6,6 +6,7 @@ use loaderd_loader::WorkerLoader;
 
 use crate::error::PassFailure;
 use crate::host::PassHost;
+use crate::metrics::PassMetrics;
 use crate::pass::worker::{LogObserver, PassLoader};
 use crate::pass::{self, PassSettings};
 use crate::platform::Platform;
@@ -34,6 +35,7 @@ impl CodeExecutor {
             loader,
             implementation: Implementation::default(),
             compatibility_date: COMPATIBILITY_DATE_DEFAULT.to_owned(),
+            counters: Arc::default(),
         }))
     }
 
@@ -45,6 +47,7 @@ impl CodeExecutor {
             loader: settings.loader.clone(),
             implementation: settings.implementation.clone(),
             compatibility_date: date.into(),
+            counters: Arc::default(),
         }))
     }
 
@@ -52,6 +55,12 @@ impl CodeExecutor {
     #[must_use]
     pub fn implementation(&self) -> &Implementation {
         &self.0.implementation
+    }
+
+    /// What it has counted of its passes, those of its clones included.
+    #[must_use]
+    pub fn metrics(&self) -> PassMetrics {
+        self.0.counters.snapshot()
     }
 
     /// Runs one program to its end.

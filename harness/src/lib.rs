@@ -24,6 +24,7 @@
 //! | [`request`] | what is asked, and its bounds |
 //! | [`host`] | what a program may call, and its answers |
 //! | [`result`], [`error`] | what comes of it |
+//! | [`metrics`] | what is counted of passes |
 //! | [`json`] | JSON values as JavaScript writes them |
 //! | `wire` | requests and answers as JSON |
 //! | `pass` | the life of one pass; its seam to the loader is [`platform_edge`] |
@@ -37,6 +38,7 @@ pub mod error;
 pub mod executor;
 pub mod host;
 pub mod json;
+pub mod metrics;
 mod pass;
 mod platform;
 pub mod request;

@@ -4,6 +4,7 @@
 //! binary takes.
 
 mod abuse;
+mod admin;
 mod case;
 mod cli;
 mod context;
@@ -32,6 +33,7 @@ fn main() {
     let trials = [
         contract::trials(),
         cli::trials(),
+        admin::trials(),
         edge::trials(),
         context::trials(),
         leaks::trials(),

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 
 use crate::error::{CodeError, CodeExecutionError, Feature, PassFailure, SourceReason, TimeoutKind};
 use crate::host::{HostDefect, PassHost};
+use crate::metrics::Counters;
 use crate::request::{CodeExecutionLimits, CodeExecutionRequest, NetworkPolicy};
 use crate::result::{CodeExecutionResult, Implementation, ResourceUse};
 use deadline::Deadline;
@@ -72,23 +73,26 @@ pub(crate) struct PassSettings {
     pub(crate) loader: Arc<dyn PassLoader>,
     pub(crate) implementation: Implementation,
     pub(crate) compatibility_date: String,
+    pub(crate) counters: Arc<Counters>,
 }
 
 /// Runs one pass to its end.
+#[tracing::instrument(name = "pass", level = "debug", skip_all)]
 pub(crate) async fn run(
     settings: &PassSettings,
     request: CodeExecutionRequest,
     host: Arc<dyn PassHost>,
     observer: Option<Arc<dyn LogObserver>>,
 ) -> Result<CodeExecutionResult, PassFailure> {
-    let end = match validate(&request) {
-        Err(end) => end,
-        Ok(()) => match run_valid(settings, &request, host, observer).await {
-            Ok(result) => return Ok(result),
-            Err(end) => end,
-        },
+    let running = settings.counters.begin();
+    let outcome = match validate(&request) {
+        Ok(()) => run_valid(settings, &request, host, observer).await,
+        Err(end) => Err(end),
     };
-    Err(end.into_failure(&settings.implementation))
+    let outcome = outcome.map_err(|end| end.into_failure(&settings.implementation));
+    let end = running.end(&outcome);
+    tracing::debug!(end, "pass ended");
+    outcome
 }
 
 /// What can be refused before the clock starts, in the contract's order.
@@ -122,7 +126,7 @@ async fn run_valid(
     let deadline = Deadline::after(start, limits.max_wall_time);
     // Declared in the reverse order of release.
     let port = HostPort::new(limits.max_host_calls);
-    let mut servers = Servers::new(port.clone(), host, deadline, limits);
+    let mut servers = Servers::new(port.clone(), host, deadline, limits, settings.counters.clone());
     let mut guest = Guest::default();
     let _closing = CloseOnDrop(port.clone());
 

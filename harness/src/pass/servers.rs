@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt};
+use tokio::time::Instant;
 
 use super::deadline::Deadline;
 use super::port::{Answer, DispatchError, HostPort, Work};
@@ -16,6 +17,7 @@ use super::{PassEnd, timeout};
 use crate::error::{CodeError, Surface, TimeoutKind};
 use crate::host::{CodeHostCall, CodeHostCallOutcome, HostDefect, HostDefectKind, HostEnd, PassHost};
 use crate::json::Json;
+use crate::metrics::Counters;
 use crate::request::CodeExecutionLimits;
 use crate::wire::{HOST_CALL_FAILURE, HOST_CALL_SUCCESS};
 
@@ -28,6 +30,7 @@ pub(super) struct Servers {
     /// How many calls run at once.
     count: usize,
     active: FuturesUnordered<BoxFuture<'static, Result<(), PassEnd>>>,
+    counters: Arc<Counters>,
 }
 
 impl Servers {
@@ -36,9 +39,10 @@ impl Servers {
         host: Arc<dyn PassHost>,
         deadline: Deadline,
         limits: &CodeExecutionLimits,
+        counters: Arc<Counters>,
     ) -> Self {
         let count = limits.host_call_concurrency() as usize;
-        Self { port, host, deadline, limits: limits.clone(), count, active: FuturesUnordered::new() }
+        Self { port, host, deadline, limits: limits.clone(), count, active: FuturesUnordered::new(), counters }
     }
 
     /// Serves until a call ends the pass, and says how. Dropping the future keeps what is in flight in `self`.
@@ -66,8 +70,12 @@ impl Servers {
 
     fn start(&mut self, call: CodeHostCall, answer: Answer) {
         let (host, port, deadline, limits) = (self.host.clone(), self.port.clone(), self.deadline, self.limits.clone());
+        let counters = self.counters.clone();
         self.active.push(Box::pin(async move {
-            match outcome(&*host, call, deadline, &limits).await {
+            let start = Instant::now();
+            let outcome = outcome(&*host, call, deadline, &limits).await;
+            counters.host_call(start.elapsed());
+            match outcome {
                 Ok(text) => {
                     answer.send(Ok(text));
                     Ok(())
