@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::compile::CompileArgs;
 use crate::completions::CompletionsArgs;
+use crate::conform::ConformArgs;
 use crate::dev::DevArgs;
 use crate::exec::args::ExecArgs;
 use crate::executor::ExecutorArgs;
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     ///
     /// The result can be given to `loaderd serve --binary` on a machine that has none of the other files.
     Compile(CompileArgs),
+    /// Run cases on loaderd and on workerd, and print where they differ.
+    Conform(ConformArgs),
     /// Print a completion script for your shell.
     Completions(CompletionsArgs),
 }

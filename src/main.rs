@@ -5,6 +5,7 @@ mod cli;
 mod compile;
 mod completions;
 mod config;
+mod conform;
 mod dev;
 mod engine;
 mod exec;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Dev(arguments) => dev::run(&arguments),
+        Command::Conform(arguments) => conform::run(&arguments),
         Command::Exec(arguments) => with_v8(&[], exec::run(*arguments)),
         Command::Executor(arguments) => with_v8(&[], executor::run(arguments)),
     }

@@ -1,0 +1,111 @@
+import { WorkerEntrypoint, RpcTarget, RpcStub } from 'cloudflare:workers';
+
+// A Worker of one module, with whatever else its code object should have.
+const worker = (source, more) => ({
+  compatibilityDate: '2026-08-15',
+  mainModule: 'main.js',
+  modules: { 'main.js': source },
+  ...more,
+});
+
+// The default entrypoint of a Worker whose methods are written as in a class body.
+const methods = (env, body, more) =>
+  env.LOADER.load(
+    worker(
+      `import { WorkerEntrypoint, RpcTarget } from 'cloudflare:workers';
+export default class extends WorkerEntrypoint { ${body} }`,
+      more,
+    ),
+  ).getEntrypoint();
+
+// What a promise comes to, as a value.
+const settled = (promise) =>
+  promise.then(
+    (value) => ({ value: show(value) }),
+    (error) => ({ error: show(error) }),
+  );
+
+// Any value as JSON.
+function show(value, depth = 0) {
+  if (depth > 6) return '...';
+  const inner = (part) => show(part, depth + 1);
+  switch (typeof value) {
+    case 'undefined':
+      return { $: 'undefined' };
+    case 'bigint':
+      return { $: 'bigint', value: `${value}` };
+    case 'symbol':
+      return { $: 'symbol' };
+    case 'function':
+      return { $: 'function' };
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0)
+        ? value
+        : { $: 'number', value: Object.is(value, -0) ? '-0' : `${value}` };
+    case 'string':
+      // What is not well-formed would not survive being printed.
+      return value.isWellFormed() ? value : { $: 'utf16', value: Array.from(value, (unit) => unit.charCodeAt(0)) };
+    case 'boolean':
+      return value;
+  }
+  if (value === null) return null;
+  if (Array.isArray(value)) return Array.from(value, inner);
+  if (value instanceof Error) {
+    const own = {};
+    for (const key of Object.keys(value)) if (key !== 'stack') own[key] = inner(value[key]);
+    const cause = value.cause === undefined ? {} : { cause: inner(value.cause) };
+    return { $: value.constructor.name, name: value.name, message: value.message, ...cause, ...own };
+  }
+  if (value instanceof Date) return { $: 'Date', value: value.getTime() };
+  if (value instanceof RegExp) return { $: 'RegExp', value: `${value}` };
+  if (value instanceof Map) return { $: 'Map', value: [...value].map(inner) };
+  if (value instanceof Set) return { $: 'Set', value: [...value].map(inner) };
+  if (value instanceof ArrayBuffer) return { $: 'ArrayBuffer', value: [...new Uint8Array(value)] };
+  if (ArrayBuffer.isView(value)) {
+    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return { $: value.constructor.name, value: [...bytes] };
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) return { $: prototype.constructor?.name ?? 'object' };
+  const object = {};
+  for (const key of Object.keys(value)) object[key] = inner(value[key]);
+  return object;
+}
+
+export class Echo extends WorkerEntrypoint {
+  echo(...args) {
+    return args.length === 1 ? args[0] : args;
+  }
+  props() {
+    return this.ctx.props;
+  }
+  call(fn, ...args) {
+    return fn(...args);
+  }
+  fail(name, message) {
+    throw Object.assign(new globalThis[name](message), { extra: 1 });
+  }
+}
+
+export class Outbound extends WorkerEntrypoint {
+  async fetch(request) {
+    const props = JSON.stringify(this.ctx.props);
+    return new Response(`${request.method} ${request.url} ${await request.text()} ${props}`);
+  }
+}
+
+export default {
+  fetch(request) {
+    return new Response(`parent ${request.url}`);
+  },
+
+  async test(controller, env, ctx) {
+    let outcome;
+    try {
+      outcome = { value: show(await run(env, ctx)) };
+    } catch (error) {
+      outcome = { error: show(error) };
+    }
+    console.log('@@conform ' + JSON.stringify([CASE, outcome]));
+  },
+};

@@ -1,0 +1,70 @@
+// Limits, which workerd has none of: what stands here is the platform's behaviour.
+//// case: CPU in the code
+return await methods(env, 'm() { for (;;); }', { limits: { cpuMs: 20 } }).m();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
+
+//// case: CPU in a getter
+return await methods(env, 'get p() { for (;;); }', { limits: { cpuMs: 20 } }).p;
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
+
+//// case: CPU in a chain of microtasks
+return await methods(env, 'async m() { for (;;) await null; }', { limits: { cpuMs: 20 } }).m();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
+
+//// case: CPU at the entrypoint
+return await env.LOADER.load(worker('export default { async m() { for (;;); } }')).getEntrypoint(null, { limits: { cpuMs: 20 } }).m();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+
+//// case: the lower CPU limit counts
+return await env.LOADER.load(worker('export default { async m() { for (;;); } }', { limits: { cpuMs: 60000 } })).getEntrypoint(null, { limits: { cpuMs: 20 } }).m();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+
+//// case: waiting costs no CPU
+return await methods(env, 'async m(f) { await f(); return 1; }', { limits: { cpuMs: 50 } }).m(() => scheduler.wait(200));
+//// differs: workerd enforces no limits
+//// => {"value":1}
+
+//// case: each call has a budget of its own
+const e = methods(env, 'm() { let n = 0; for (let i = 0; i < 1e5; i++) n += i; return n; }', { limits: { cpuMs: 100 } });
+return [await e.m(), await e.m(), await e.m()];
+//// differs: workerd enforces no limits
+//// => {"value":[4999950000,4999950000,4999950000]}
+
+//// case: the Worker lives on after its limit
+const e = methods(env, 'spin() { for (;;); } m() { return 1; }', { limits: { cpuMs: 20 } });
+const spun = await settled(e.spin());
+return [spun.error.message, await e.m()];
+//// differs: workerd enforces no limits
+//// => {"value":["Worker exceeded CPU time limit.",1]}
+
+//// case: a sibling is not disturbed
+const spin = settled(methods(env, 'm() { for (;;); }', { limits: { cpuMs: 100 } }).m());
+const sibling = await methods(env, 'm() { return 1; }').m();
+return [sibling, (await spin).error.message];
+//// differs: workerd enforces no limits
+//// => {"value":[1,"Worker exceeded CPU time limit."]}
+
+//// case: no subrequests
+return await methods(env, "async m(f) { return await f(); }", { limits: { subRequests: 0 } }).m(() => 1);
+//// differs: workerd enforces no limits
+//// => {"value":1}
+
+//// case: a CPU limit that is negative
+return await methods(env, 'm() { return 1; }', { limits: { cpuMs: -1 } }).m();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"TypeError","name":"TypeError","message":"The value cannot be converted because it is negative and this API expects a positive number."}}
+
+//// case: a CPU limit that is text
+return await methods(env, 'm() { return 1; }', { limits: { cpuMs: 'a' } }).m();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"TypeError","name":"TypeError","message":"The value cannot be converted because it is not an integer."}}
+
+//// case: memory
+return await methods(env, 'm() { const a = []; for (;;) a.push(new Array(1000).fill(a.length)); }').m();
+//// differs: workerd sets no limit to the heap, and would end
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded memory limit.","overloaded":true,"remote":true}}
