@@ -339,7 +339,7 @@ class SubtleCrypto {
     if (!(#brand in this)) illegalInvocation();
     if (arguments.length < 1) badArgument('SubtleCrypto', 'exportKey', 1, 'string');
     checkKey('exportKey', key, 2);
-    return keys().exportKey(`${format}`, key);
+    return load('crypto_export').exportKey(`${format}`, key);
   }
   async wrapKey(format, key, wrappingKey, wrapAlgorithm) {
     if (!(#brand in this)) illegalInvocation();
@@ -347,8 +347,8 @@ class SubtleCrypto {
     checkKey('wrapKey', key, 2);
     checkKey('wrapKey', wrappingKey, 3);
     const wanted = authorize(wrapAlgorithm, wrappingKey, 'wrapKey');
-    const { exportKey, materialOf, fail } = keys();
-    const exported = exportKey(`${format}`, key);
+    const { materialOf, fail } = keys();
+    const exported = load('crypto_export').exportKey(`${format}`, key);
     const bytes = native.isBuffer(exported) ? new Uint8Array(exported) : load('encoding').utf8(primordials.jsonStringify(exported));
     if (wrappingKey.algorithm.name !== 'AES-KW') return cipher(true, wanted, wrappingKey, bytes);
     const padded = bytes.length % 8 === 0 ? bytes : padJson(bytes, format);

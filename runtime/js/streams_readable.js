@@ -277,154 +277,6 @@ function fromSource(stream, source, { highWaterMark, size }) {
   inner.start(start === undefined ? promiseResolve(undefined) : callAsync(start, source, [controller]));
 }
 
-// --- tee, from, iteration -----------------------------------------------------------------------------------------
-
-function tee(stream) {
-  const reader = acquire(stream, 'default');
-  let reading = false;
-  let again = false;
-  const canceled = [false, false];
-  const reasons = [undefined, undefined];
-  const controllers = [null, null];
-  const cancellation = deferred();
-  const pull = () => {
-    if (reading) {
-      again = true;
-      return promiseResolve(undefined);
-    }
-    reading = true;
-    read(reader, {
-      chunk(value) {
-        // In a microtask, so that a branch's reader that errors the source in between sees its error first.
-        then(promiseResolve(undefined), () => {
-          again = false;
-          for (let i = 0; i < 2; i++) if (!canceled[i]) controllers[i].enqueue(value);
-          reading = false;
-          if (again) pull();
-        });
-      },
-      close() {
-        reading = false;
-        for (let i = 0; i < 2; i++) if (!canceled[i]) controllers[i].close();
-        if (!canceled[0] || !canceled[1]) cancellation.resolve(undefined);
-      },
-      error() {
-        reading = false;
-      },
-    });
-    return promiseResolve(undefined);
-  };
-  const branch = (index) =>
-    createInner(
-      (controller) => {
-        controllers[index] = controller;
-      },
-      pull,
-      (reason) => {
-        canceled[index] = true;
-        reasons[index] = reason;
-        if (canceled[1 - index]) cancellation.resolve(cancel(stream, reasons));
-        return cancellation.promise;
-      },
-      1,
-    );
-  const branches = [branch(0), branch(1)];
-  then(reader.closed.promise, undefined, (error) => {
-    for (let i = 0; i < 2; i++) controllers[i].error(error);
-    if (!canceled[0] || !canceled[1]) cancellation.resolve(undefined);
-  });
-  return branches;
-}
-
-function fromIterable(iterable) {
-  let factory = iterable?.[Symbol.asyncIterator];
-  const isAsync = factory !== undefined && factory !== null;
-  if (!isAsync) factory = iterable?.[Symbol.iterator];
-  if (typeof factory !== 'function') badArgument('ReadableStream', 'from', 1, 'AsyncGenerator');
-  const iterator = primordials.apply(factory, iterable, []);
-  if (typeof iterator !== 'object' || iterator === null) badArgument('ReadableStream', 'from', 1, 'AsyncGenerator');
-  const { next } = iterator;
-  let controller;
-  return createInner(
-    (inner) => {
-      controller = inner;
-    },
-    async () => {
-      const result = await primordials.apply(next, iterator, []);
-      if (typeof result !== 'object' || result === null) {
-        throw new TypeError('The result of an iterator\'s next() is not an object.');
-      }
-      if (result.done) controller.close();
-      else controller.enqueue(isAsync ? result.value : await result.value);
-    },
-    async (reason) => {
-      const finish = iterator.return;
-      if (finish === undefined || finish === null) return;
-      await primordials.apply(finish, iterator, [reason]);
-    },
-    0,
-  );
-}
-
-const asyncIteratorPrototype = primordials.getPrototypeOf(
-  primordials.getPrototypeOf(async function* () {}).prototype,
-);
-
-class ReadableStreamAsyncIterator {
-  #reader;
-  #preventCancel;
-  #ongoing = null;
-  #finished = false;
-  constructor(key, reader, preventCancel) {
-    if (key !== token) illegalConstructor();
-    this.#reader = reader;
-    this.#preventCancel = preventCancel;
-  }
-  next() {
-    if (!(#reader in this)) illegalInvocation();
-    const step = () => this.#next();
-    this.#ongoing = this.#ongoing === null ? step() : then(this.#ongoing, step, step);
-    return this.#ongoing;
-  }
-  return(value) {
-    if (!(#reader in this)) illegalInvocation();
-    const step = () => this.#return(value);
-    this.#ongoing = this.#ongoing === null ? step() : then(this.#ongoing, step, step);
-    return this.#ongoing;
-  }
-  #next() {
-    if (this.#finished) return promiseResolve({ value: undefined, done: true });
-    const reader = this.#reader;
-    return new Promise((resolve, reject) => {
-      read(reader, {
-        chunk: (value) => resolve({ value, done: false }),
-        close: () => {
-          this.#finished = true;
-          release(reader);
-          resolve({ value: undefined, done: true });
-        },
-        error: (error) => {
-          this.#finished = true;
-          release(reader);
-          reject(error);
-        },
-      });
-    });
-  }
-  async #return(value) {
-    if (!this.#finished) {
-      this.#finished = true;
-      const reader = this.#reader;
-      const canceling = this.#preventCancel ? undefined : cancel(reader.stream, value);
-      release(reader);
-      await canceling;
-    }
-    return { value, done: true };
-  }
-}
-primordials.setPrototypeOf(ReadableStreamAsyncIterator.prototype, asyncIteratorPrototype);
-expose(ReadableStreamAsyncIterator, 'ReadableStreamAsyncIterator');
-
 // --- what programs see --------------------------------------------------------------------------------------------
 
 // What the rest of the platform may do with one.
@@ -451,7 +303,7 @@ class ReadableStream {
 
   static from(iterable) {
     if (arguments.length < 1) badArgument('ReadableStream', 'from', 1, 'AsyncGenerator');
-    return wrap(fromIterable(iterable));
+    return wrap(load('streams_derived').fromIterable(iterable));
   }
 
   get locked() {
@@ -471,7 +323,7 @@ class ReadableStream {
     const mode = options?.mode;
     if (mode === undefined) return new ReadableStreamDefaultReader(this);
     if (`${mode}` !== 'byob') throw new TypeError("mode must be undefined or 'byob' in call to getReader().");
-    const { ReadableStreamBYOBReader } = load('streams_byte');
+    const { ReadableStreamBYOBReader } = load('streams_byob');
     return new ReadableStreamBYOBReader(this);
   }
   pipeThrough(transform, options) {
@@ -497,13 +349,14 @@ class ReadableStream {
     if (!(#state in this)) illegalInvocation();
     if (this.#state.reader !== null) throw new TypeError('This ReadableStream is currently locked to a reader,');
     const { controller } = this.#state;
-    const branches = controller.isByte === true ? load('streams_byte').tee(this.#state) : tee(this.#state);
+    const { tee } = load(controller.isByte === true ? 'streams_byob' : 'streams_derived');
+    const branches = tee(this.#state);
     return [wrap(branches[0]), wrap(branches[1])];
   }
   values(options) {
     if (!(#state in this)) illegalInvocation();
     const preventCancel = !!options?.preventCancel;
-    return new ReadableStreamAsyncIterator(token, acquire(this.#state, 'default'), preventCancel);
+    return load('streams_derived').iterate(this.#state, preventCancel);
   }
 
   static {

@@ -1,8 +1,8 @@
 // WritableStream, its writer and its controller (Streams 5).
 'use strict';
 const { promiseResolve, promiseReject, TypeError } = primordials;
-const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, expose } = load('webidl');
-const { deferred, resolvedDeferred, rejectedDeferred, handled, then, callAsync, Queue, SizedQueue, method, strategy, requireArgument } =
+const { illegalInvocation, illegalConstructor, badConstructorArgument, expose } = load('webidl');
+const { deferred, resolvedDeferred, rejectedDeferred, handled, then, callAsync, Queue, SizedQueue, method, strategy } =
   load('streams_support');
 
 const LOCKED = 'This WritableStream is currently locked to a writer.';
@@ -505,51 +505,10 @@ class PlatformWritableStream extends WritableStream {
   }
 }
 
-class CountQueuingStrategy {
-  #highWaterMark;
-  constructor(init) {
-    if (typeof init !== 'object' || init === null) badConstructorArgument('CountQueuingStrategy', 1, 'QueuingStrategyInit');
-    this.#highWaterMark = +init.highWaterMark;
-  }
-  get highWaterMark() {
-    if (!(#highWaterMark in this)) illegalInvocation();
-    return this.#highWaterMark;
-  }
-  get size() {
-    if (!(#highWaterMark in this)) illegalInvocation();
-    return countSize;
-  }
-}
-expose(CountQueuingStrategy, 'CountQueuingStrategy');
-
-class ByteLengthQueuingStrategy {
-  #highWaterMark;
-  constructor(init) {
-    if (typeof init !== 'object' || init === null) badConstructorArgument('ByteLengthQueuingStrategy', 1, 'QueuingStrategyInit');
-    this.#highWaterMark = +init.highWaterMark;
-  }
-  get highWaterMark() {
-    if (!(#highWaterMark in this)) illegalInvocation();
-    return this.#highWaterMark;
-  }
-  get size() {
-    if (!(#highWaterMark in this)) illegalInvocation();
-    return byteLengthSize;
-  }
-}
-expose(ByteLengthQueuingStrategy, 'ByteLengthQueuingStrategy');
-
-const { size: countSize, byteLength: byteLengthSize } = {
-  size: () => 1,
-  byteLength: (chunk) => chunk?.byteLength,
-};
-
 return {
   WritableStream,
   WritableStreamDefaultWriter,
   WritableStreamDefaultController,
-  CountQueuingStrategy,
-  ByteLengthQueuingStrategy,
   PlatformWritableStream,
   CLOSED,
   wrap,

@@ -21,7 +21,8 @@ const QUERY_END = 11;
 const SPECIAL = 12;
 const PLACES = 13;
 
-const HREF = 0, PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9;
+// Which part `native.set` sets.
+const PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9;
 
 class URL {
   #href;
