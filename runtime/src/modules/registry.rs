@@ -17,11 +17,14 @@ struct Entry {
     module: Option<v8::Global<v8::Module>>,
 }
 
+/// A compiled module and its name. V8 gives modules hashes, which several may share.
+type Named = (v8::Global<v8::Module>, String);
+
 /// All modules an isolate knows.
 #[derive(Default)]
 pub(crate) struct Registry {
     entries: HashMap<String, Entry>,
-    names: RefCell<HashMap<NonZeroI32, Vec<(v8::Global<v8::Module>, String)>>>,
+    names: RefCell<HashMap<NonZeroI32, Vec<Named>>>,
     /// `module.exports` of CommonJS modules that have run or are running.
     pub(crate) common_js: HashMap<String, v8::Global<v8::Object>>,
     /// Default exports that were made ahead of evaluation.

@@ -5,8 +5,11 @@ use loaderd_runtime::limits::Cause;
 
 use crate::support::{code, isolate, load};
 
+/// Names and sources.
+type Modules = &'static [(&'static str, &'static str)];
+
 /// Modules (the first is the main one) and the expected report, without its first line.
-const REPORTS: &[(&[(&str, &str)], LoadPhase, &str)] = &[
+const REPORTS: &[(Modules, LoadPhase, &str)] = &[
     (
         &[("m.js", "function f(){ throw new Error('boom') }\nfunction g(){ f() }\ng();\nexport default {}")],
         LoadPhase::Evaluate,
