@@ -34,6 +34,10 @@ impl Host for IsolateState {
         self.worker.borrow().as_ref()?.channels.console.clone()
     }
 
+    fn charge_memory(&self, bytes: i64) {
+        self.memory.charge(bytes);
+    }
+
     fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> Option<TimerId> {
         let invocation = self.current()?;
         let id = self.timers.borrow_mut().set(&invocation, Instant::now(), self.now_ms(), delay_ms, callback)?;

@@ -59,6 +59,9 @@ pub trait Host {
     /// Forgets a timer. One that has fired, or never existed, is ignored.
     fn cancel_timer(&self, id: TimerId);
 
+    /// The program took, or gave back, memory that neither V8's heap nor an allocator shows, in bytes.
+    fn charge_memory(&self, bytes: i64);
+
     /// An exception that no JavaScript will catch.
     fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>, how: Uncaught);
 }

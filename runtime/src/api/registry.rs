@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::console;
-use super::rooms::{ROOMS, Room};
+use super::rooms::{INTRINSICS, ROOMS, Room};
 use crate::code_cache::CodeCache;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
@@ -87,6 +87,8 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let origin = v8::String::new(scope, "null")?;
     global.define_own_property(scope, name.into(), origin.into(), v8::PropertyAttribute::READ_ONLY)?;
     super::rejections::watch(scope);
+    let intrinsics = ROOMS.iter().position(|room| room.name == INTRINSICS)?;
+    exports(scope, intrinsics)?;
     console::replace_methods(scope, global)
 }
 

@@ -25,6 +25,9 @@ const fn library(name: &'static str, source: &'static str, native: Option<Native
     Room { name, source, on_scope: &[], on_global: &[], native }
 }
 
+/// The one room that is compiled for every context at once: it changes what is there already.
+pub(super) const INTRINSICS: &str = "intrinsics";
+
 /// Every room. Order does not matter; names are unique.
 pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
@@ -33,6 +36,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
+    library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
     library("deep_equal", include_str!("../../js/deep_equal.js"), None),
     library("node_assert", include_str!("../../js/node_assert.js"), None),

@@ -80,6 +80,19 @@ impl MemoryMeter {
         false
     }
 
+    /// Counts memory that V8 allocated past our allocator (WebAssembly's), or its release. It is there already, so
+    /// there is nothing to refuse: over the limit the isolate ends.
+    pub(crate) fn charge(&self, bytes: i64) {
+        let size = usize::try_from(bytes.unsigned_abs()).unwrap_or(usize::MAX);
+        if bytes < 0 {
+            return self.release(size);
+        }
+        let total = self.buffer_bytes.fetch_add(size, Relaxed).saturating_add(size);
+        if total.saturating_add(self.heap_bytes.load(Relaxed)) > self.limit_bytes {
+            self.flag();
+        }
+    }
+
     fn release(&self, bytes: usize) {
         self.buffer_bytes.fetch_sub(bytes, Relaxed);
     }
