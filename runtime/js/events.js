@@ -240,7 +240,7 @@ let clearListeners, hasListeners, manageHandlers;
 class EventTarget {
   // Map from type to an array of listeners in order of registration; made when first needed.
   #listeners = null;
-  // Whether the class keeps its `on…` handlers among the listeners itself.
+  // Whether the class keeps its `on*` handlers among the listeners itself.
   #managed = false;
 
   addEventListener(type, listener, options) {
