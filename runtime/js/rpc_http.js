@@ -75,9 +75,10 @@ function readableFrom(stub) {
       let bytes;
       try {
         bytes = await rpc.invoke(source, ['read'], []);
-      } catch (error) {
+      } catch {
+        // As on the platform, the writer's reason stays with the writer.
         rpc.letGo(source);
-        throw error;
+        throw new Error('ReadableStream received over RPC disconnected prematurely.');
       }
       if (bytes === null || bytes === undefined) {
         rpc.letGo(source);

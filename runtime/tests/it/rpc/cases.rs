@@ -333,6 +333,18 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
         "\"foo, bar\"",
     ),
     (
+        "stream that breaks off",
+        "const { readable, writable } = new IdentityTransformStream(); const read = service.readFrom(readable); \
+         const w = writable.getWriter(); await w.write(new Uint8Array([1])); w.abort('why').catch(() => {}); return read",
+        "Error: ReadableStream received over RPC disconnected prematurely. (remote)",
+    ),
+    (
+        "stream that is aborted",
+        "let reason; const w = new WritableStream({ abort(r) { reason = r } }); await service.abortTo(w); \
+         return reason.message",
+        "\"WritableStream received over RPC was disconnected because the remote execution context has ended.\"",
+    ),
+    (
         "locked stream",
         "const s = new Blob(['a']).stream(); s.getReader(); return service.echo(s)",
         "TypeError: The ReadableStream has been locked to a reader.",

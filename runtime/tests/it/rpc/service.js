@@ -80,6 +80,12 @@ export class Service extends WorkerEntrypoint {
   forward(stub) {
     return stub.dup();
   }
+  async readFrom(stream) {
+    return await new Response(stream).text();
+  }
+  async abortTo(stream) {
+    await stream.getWriter().abort(new Error('mine'));
+  }
   async writeTo(stream) {
     const writer = stream.getWriter();
     const encoder = new TextEncoder();
