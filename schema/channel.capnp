@@ -175,6 +175,7 @@ enum Cause {
   exceededWallTime @3;
   canceled @4;
   shutdown @5;
+  condemned @6;
 }
 
 enum Outcome {
@@ -213,6 +214,18 @@ struct Load {
   # Whether somebody reads `console` frames of this worker.
   startupCpu @6 :Microseconds;
   limits @7 :Limits;
+  onHang @8 :OnHang;
+  clock @9 :Clock;
+  compat @10 :List(UInt64);
+  # The set of compatibility flags as both ends, one binary, number them.
+  enum OnHang {
+    report @0;
+    wait @1;
+  }
+  enum Clock {
+    frozen @0;
+    real @1;
+  }
 }
 
 struct Module {
@@ -225,6 +238,11 @@ struct Module {
     json @5 :Text;
     wasm @6 :Data;
   }
+  codeCache @7 :CodeCache;
+  enum CodeCache {
+    none @0;
+    shared @1;
+  }
 }
 
 struct Loaded {
@@ -232,9 +250,15 @@ struct Loaded {
   union {
     ok :group {
       startupCpu @1 :Microseconds;
+      entrypoints @3 :List(ExportedEntrypoint);
     }
     error @2 :LoadError;
   }
+}
+
+struct ExportedEntrypoint {
+  name @0 :Text;
+  handlers @1 :List(Text);
 }
 
 struct LoadError {

@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     /// Run cases on loaderd and on workerd, and print where they differ.
     Conform(ConformArgs),
+    /// Say what of the sandbox's confinement works on this machine.
+    Doctor,
     /// Print a completion script for your shell.
     Completions(CompletionsArgs),
 }

@@ -2,57 +2,113 @@
 
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use loaderd_harness::CodeExecutor;
 use loaderd_loader::config::{AddressRules, Network};
 use loaderd_loader::graph::network_service;
 use loaderd_loader::in_process::InProcess;
+use loaderd_loader::placement::Placement;
 use loaderd_loader::pool::{PoolConfig, PoolMetrics};
+use loaderd_loader::sandbox::{SandboxConfig, SandboxMetrics, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderError, LoaderHost, LoaderOptions, Metrics, WorkerLoader};
 use loaderd_runtime::limits::ResourceLimits;
+
+use crate::sandbox;
+
+/// Where isolates of programs that nobody trusts live.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sandbox {
+    /// In confined processes of their own: no network, no files; a crash costs one of them.
+    #[default]
+    Process,
+    /// In this process: a little faster, and only V8 between a program and everything else.
+    InProcess,
+}
 
 /// The loaders of this process. Cheap to clone; clones share everything.
 #[derive(Clone)]
 pub(crate) struct Engine {
-    host: LoaderHost,
-    placement: Arc<InProcess>,
+    programs: LoaderHost,
+    place: Place,
+}
+
+/// What the programs' isolates live in.
+#[derive(Clone)]
+enum Place {
+    Processes(Arc<Sandboxes>),
+    Here(Arc<InProcess>),
 }
 
 impl Engine {
     /// Starts it; needs a tokio runtime, and V8 set up.
     ///
     /// # Errors
-    /// The system refused a thread.
-    pub(crate) fn start() -> Result<Self, LoaderError> {
-        let placement = InProcess::new(PoolConfig::default())?;
-        // A request says what its program may use, and a wall clock bounds every pass.
-        let limits = HostLimits { invocation: ResourceLimits::default(), ..HostLimits::default() };
-        let host = LoaderHost::new(placement.clone(), limits, tokio::runtime::Handle::current());
-        Ok(Self { host, placement })
+    /// The system refused a thread or a process.
+    pub(crate) fn start(sandbox: Sandbox) -> Result<Self, String> {
+        let place = match sandbox {
+            Sandbox::Process => {
+                Place::Processes(Sandboxes::new(SandboxConfig::new(sandbox::command_line())).map_err(|error| {
+                    format!("cannot start sandbox processes: {error} (--sandbox in-process does without)")
+                })?)
+            }
+            Sandbox::InProcess => {
+                Place::Here(InProcess::new(PoolConfig::default()).map_err(|error| error.to_string())?)
+            }
+        };
+        let placement: Arc<dyn Placement> = match &place {
+            Place::Processes(sandboxes) => sandboxes.clone(),
+            Place::Here(here) => here.clone(),
+        };
+        Ok(Self { programs: LoaderHost::new(placement, limits(), tokio::runtime::Handle::current()), place })
     }
 
     /// What the loaders count.
     pub(crate) fn loader_metrics(&self) -> Metrics {
-        self.host.metrics()
+        self.programs.metrics()
     }
 
-    /// What the pool of never-used isolates counts.
-    pub(crate) fn pool_metrics(&self) -> PoolMetrics {
-        self.placement.pool_metrics()
+    /// What the pool of never-used isolates counts; `None` when that is in other processes.
+    pub(crate) fn pool_metrics(&self) -> Option<PoolMetrics> {
+        match &self.place {
+            Place::Here(here) => Some(here.pool_metrics()),
+            Place::Processes(_) => None,
+        }
+    }
+
+    /// What the pool of sandbox processes counts, where there is one.
+    pub(crate) fn sandbox_metrics(&self) -> Option<SandboxMetrics> {
+        match &self.place {
+            Place::Here(_) => None,
+            Place::Processes(sandboxes) => Some(sandboxes.metrics()),
+        }
     }
 
     /// An executor for programs that nobody trusts.
     pub(crate) fn executor(&self) -> CodeExecutor {
-        CodeExecutor::new(self.host.loader(LoaderOptions::default()))
+        CodeExecutor::new(self.programs.loader(LoaderOptions::default()))
     }
 
-    /// A loader for the user's own code: it reaches every network that this machine does.
+    /// A loader for the user's own code: it runs in this process and reaches every network that this machine does.
     ///
     /// # Errors
-    /// The network cannot be used.
+    /// The system refused a thread, or the network cannot be used.
     pub(crate) fn trusted_loader(&self) -> Result<WorkerLoader, String> {
+        let here = match &self.place {
+            Place::Here(_) => self.programs.clone(),
+            Place::Processes(_) => {
+                let placement = InProcess::new(PoolConfig { target: 1, ..PoolConfig::default() })
+                    .map_err(|error: LoaderError| error.to_string())?;
+                LoaderHost::new(placement, limits(), tokio::runtime::Handle::current())
+            }
+        };
         let rules = AddressRules { allow: vec!["network".to_owned()], deny: Vec::new() };
         let network = Network { rules, ..Network::internet() };
         let outbound = network_service(&network, &tokio::runtime::Handle::current())?;
-        Ok(self.host.loader(LoaderOptions { outbound: Some(outbound), ..LoaderOptions::default() }))
+        Ok(here.loader(LoaderOptions { outbound: Some(outbound), ..LoaderOptions::default() }))
     }
+}
+
+/// A request says what its program may use, and a wall clock bounds every pass.
+fn limits() -> HostLimits {
+    HostLimits { invocation: ResourceLimits::default(), ..HostLimits::default() }
 }

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::{self, Admin};
-use crate::engine::Engine;
+use crate::engine::{Engine, Sandbox};
 use crate::exec::exit;
 use crate::terminal::{self, LogFormat};
 
@@ -35,6 +35,10 @@ pub(crate) struct ExecutorArgs {
     /// How log lines look.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     log_format: LogFormat,
+
+    /// Where programs run.
+    #[arg(long, value_enum, default_value_t)]
+    sandbox: Sandbox,
 
     #[command(flatten)]
     bounds: BoundArgs,
@@ -98,7 +102,7 @@ pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
 
 async fn serve(arguments: &ExecutorArgs) -> Result<(), String> {
     let stop = told_to_stop().map_err(|error| format!("cannot wait for signals: {error}"))?;
-    let engine = Engine::start().map_err(|error| error.to_string())?;
+    let engine = Engine::start(arguments.sandbox)?;
     let executor = engine.executor();
     let stopping = CancellationToken::new();
     let admin = match arguments.admin {

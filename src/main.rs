@@ -7,9 +7,11 @@ mod completions;
 mod config;
 mod conform;
 mod dev;
+mod doctor;
 mod engine;
 mod exec;
 mod executor;
+mod sandbox;
 mod serve;
 mod services;
 mod terminal;
@@ -23,6 +25,10 @@ use clap::Parser;
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
+    // Before anything else, and not for people: a sandbox process gives up its rights while it is one thread.
+    if std::env::args().nth(1).as_deref() == Some(sandbox::SUBCOMMAND) {
+        return sandbox::run();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return cli::usage(&error),
@@ -34,6 +40,7 @@ fn main() -> ExitCode {
         Command::Test(arguments) => test::run(&arguments),
         Command::Dev(arguments) => dev::run(&arguments),
         Command::Conform(arguments) => conform::run(&arguments),
+        Command::Doctor => with_v8(&[], doctor::run()),
         Command::Exec(arguments) => with_v8(&[], exec::run(*arguments)),
         Command::Executor(arguments) => with_v8(&[], executor::run(arguments)),
     }

@@ -73,11 +73,14 @@ pub struct LoaderOptions {
     pub experimental: Experimental,
     /// Receives the console lines of Workers whose code names nobody.
     pub console: Option<Arc<dyn ConsoleSink>>,
+    /// On whose behalf it loads: code of different tenants never shares a sandbox process. Without one, code is in
+    /// the company of other code without one.
+    pub tenant: Option<Arc<str>>,
 }
 
 impl Default for LoaderOptions {
     fn default() -> Self {
-        Self { outbound: None, experimental: Experimental::Refused, console: None }
+        Self { outbound: None, experimental: Experimental::Refused, console: None, tenant: None }
     }
 }
 

@@ -79,7 +79,7 @@ impl Placed {
                 Phase::Given(_) | Phase::Over(_) => return None,
             }
         };
-        let StartRequest { code, on_started, on_end } = request;
+        let StartRequest { code, tenant: _, on_started, on_end } = request;
         let (started, ended) = (Once(Some(on_started)), Once(Some(on_end)));
         isolate.on_end(move |cause| ended.call(cause));
         let code = Arc::unwrap_or_clone(code);

@@ -15,12 +15,15 @@
 //! | [`placement`] | the seam to wherever isolates live |
 //! | [`in_process`] | isolates in this process: the placement over the pool |
 //! | [`pool`] | never-used isolates, made ahead, each used once; `mappings`: how many a process can hold |
+//! | [`sandbox`] | a placement: processes of their own, supervised |
+//! | [`confine`] | what such a process may do to the machine |
 //! | [`error`] | what can go wrong, and whose fault it is |
 
 mod binding;
 pub mod callers;
 pub mod code;
 pub mod config;
+pub mod confine;
 pub mod entrypoint;
 pub mod error;
 pub mod fetch;
@@ -32,6 +35,7 @@ pub mod loader;
 mod mappings;
 pub mod placement;
 pub mod pool;
+pub mod sandbox;
 pub mod stub;
 mod worker;
 

@@ -23,6 +23,8 @@ pub trait Placement: Send + Sync + 'static {
 pub struct StartRequest {
     /// The code, with its effective limits already in it.
     pub code: Arc<LoadCode>,
+    /// On whose behalf: Workers of different tenants never share a process where processes are used at all.
+    pub tenant: Option<Arc<str>>,
     /// The modules are evaluated, or never will be.
     pub on_started: Box<dyn FnOnce(Result<LoadReport, LoaderError>) + Send>,
     /// Nothing of the isolate is left, with the first cause that ended it. Also after a failed start.

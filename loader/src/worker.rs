@@ -32,6 +32,7 @@ pub(crate) type Generation = u64;
 #[derive(Clone)]
 pub(crate) struct Prepared {
     load: Arc<LoadCode>,
+    tenant: Option<Arc<str>>,
 }
 
 impl Prepared {
@@ -47,6 +48,7 @@ impl Prepared {
         };
         let limits = &host.limits;
         Self {
+            tenant: options.tenant.clone(),
             load: Arc::new(LoadCode {
                 source: code.source,
                 env: code.env,
@@ -185,6 +187,7 @@ impl Worker {
         let (starting, ending) = (self.me.clone(), self.me.clone());
         let isolate = self.host.placement.start(StartRequest {
             code: code.load,
+            tenant: code.tenant,
             on_started: Box::new(move |outcome| {
                 if let Some(worker) = starting.upgrade() {
                     worker.outcome(generation, outcome);

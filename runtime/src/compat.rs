@@ -180,6 +180,19 @@ impl CompatFlags {
         self.bits[index / 64] & (1 << (index % 64)) != 0
     }
 
+    /// The set as numbers, for another process of the same build.
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// A set from [`words`](Self::words); `None` when it comes from another build.
+    #[must_use]
+    pub fn from_words(words: impl IntoIterator<Item = u64>) -> Option<Self> {
+        let words: Vec<u64> = words.into_iter().take(WORDS + 1).collect();
+        Some(Self { bits: words.try_into().ok()? })
+    }
+
     fn set(&mut self, flag: Flag) {
         let index = flag as usize;
         self.bits[index / 64] |= 1 << (index % 64);

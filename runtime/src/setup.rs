@@ -44,6 +44,7 @@ pub fn initialize_with_flags(flags: &[String]) {
         let platform = v8::new_single_threaded_default_platform(false).make_shared();
         v8::V8::initialize_platform(platform);
         v8::V8::initialize();
+        crate::limits::watchdog::start();
     });
 }
 

@@ -45,10 +45,32 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
         page.sample("loaderd_isolates_ended_total", &format!("{{cause=\"{cause:?}\"}}"), count);
     }
 
-    let pool = engine.pool_metrics();
-    page.gauge("loaderd_isolates_pooled", "Never-used isolates that are ready.", pool.pooled);
-    page.gauge("loaderd_isolates_making", "Isolates that are being made.", pool.making);
-    page.counter("loaderd_isolates_made_total", "Isolates that were made.", pool.made);
+    if let Some(pool) = engine.pool_metrics() {
+        page.gauge("loaderd_isolates_pooled", "Never-used isolates that are ready.", pool.pooled);
+        page.gauge("loaderd_isolates_making", "Isolates that are being made.", pool.making);
+        page.counter("loaderd_isolates_made_total", "Isolates that were made.", pool.made);
+    }
+    if let Some(sandboxes) = engine.sandbox_metrics() {
+        page.gauge("loaderd_sandbox_processes", "Sandbox processes alive.", sandboxes.processes);
+        page.gauge("loaderd_sandbox_workers", "Workers in sandbox processes.", sandboxes.workers);
+        page.gauge("loaderd_sandbox_waiting", "Workers that wait for a sandbox process.", sandboxes.waiting);
+        page.counter("loaderd_sandbox_started_total", "Sandbox processes started.", sandboxes.started);
+        page.counter(
+            "loaderd_sandbox_killed_total",
+            "Sandbox processes killed because they would not stop.",
+            sandboxes.killed,
+        );
+        page.counter(
+            "loaderd_sandbox_crashed_total",
+            "Sandbox processes that went away by themselves.",
+            sandboxes.crashed,
+        );
+        page.gauge(
+            "loaderd_sandbox_resident_memory_bytes",
+            "Resident memory of sandbox processes.",
+            sandboxes.rss_bytes,
+        );
+    }
     if let Some(bytes) = resident_bytes() {
         page.gauge("process_resident_memory_bytes", "Resident memory of this process.", bytes);
     }

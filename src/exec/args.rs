@@ -1,5 +1,6 @@
 //! The arguments of `loaderd exec`.
 
+use crate::engine::Sandbox;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +42,10 @@ pub(crate) struct ExecArgs {
     /// Print the answer as one line of JSON on standard output, and nothing else there.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Where the program runs.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) sandbox: Sandbox,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

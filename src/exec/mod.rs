@@ -94,7 +94,7 @@ async fn prepare(arguments: &ExecArgs) -> Result<(Engine, Option<ToolsHost>, Cod
         (Some(path), _) | (None, Some(path)) => (read(path).await?, path),
         (None, None) => return Err(Stop::Usage("a program is missing".to_owned())),
     };
-    let engine = Engine::start().map_err(|error| Stop::Platform(error.to_string()))?;
+    let engine = Engine::start(arguments.sandbox).map_err(Stop::Platform)?;
     let tools = match &arguments.tools {
         None => None,
         Some(path) => Some(load_tools(&engine, path).await?),

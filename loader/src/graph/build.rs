@@ -192,7 +192,12 @@ fn code(
     let outbound = env::cap(&worker.global_outbound, reach);
     // What the Workers that it loads get from it.
     let experimental = if compat.has(Flag::Experimental) { Experimental::Allowed } else { Experimental::Refused };
-    let passed_on = LoaderOptions { outbound: Some(outbound.clone()), experimental, console: options.console.clone() };
+    let passed_on = LoaderOptions {
+        outbound: Some(outbound.clone()),
+        experimental,
+        console: options.console.clone(),
+        tenant: None,
+    };
     Ok(CheckedCode {
         source: WorkerSource { main_module, modules },
         compat,

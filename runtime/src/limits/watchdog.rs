@@ -84,6 +84,11 @@ static WATCHDOG: LazyLock<Arc<Watchdog>> = LazyLock::new(|| {
     watchdog
 });
 
+/// Starts the watchdog, so that its thread exists before a process gives up the right to tune it.
+pub(crate) fn start() {
+    LazyLock::force(&WATCHDOG);
+}
+
 /// Registers the calling thread. Dropping the registration removes it; do so before the thread exits, since its
 /// clock ends with it.
 pub(crate) struct Registration(Arc<Slot>);

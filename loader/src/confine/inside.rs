@@ -1,0 +1,116 @@
+//! What a sandbox process gives up, once it runs and before it meets any program.
+//!
+//! In steps, because of V8: [`before_v8`] on the main thread while it is alone, so that every later thread inherits
+//! it; [`before_programs`] once everything that needs more than a program does is done.
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetStatus,
+    Scope,
+};
+use nix::sys::resource::{Resource, setrlimit};
+
+use super::{LayerState, LayerStatus, seccomp};
+
+/// The newest landlock the rules here were written for.
+const LANDLOCK_ABI: ABI = ABI::V6;
+
+/// Descriptors a sandbox process may have open: streams, its socket, and what wakes its threads.
+const FILES_MAX: u64 = 64;
+
+/// Gives up files, privileges and the machine's resources. On the main thread, before any other exists.
+#[must_use]
+pub fn before_v8() -> Vec<LayerStatus> {
+    // When memory runs out, the kernel should look here first, not at the broker. Raising it needs no right.
+    let oom = std::fs::write("/proc/self/oom_score_adj", "1000");
+    vec![
+        LayerStatus::of("oom-score", "1000", oom),
+        user(),
+        capabilities(),
+        LayerStatus::of("no-new-privs", "set", nix::sys::prctl::set_no_new_privs()),
+        // Neither traced nor dumped: what it holds belongs to somebody.
+        LayerStatus::of("no-ptrace", "not dumpable", nix::sys::prctl::set_dumpable(false)),
+        rlimits(),
+        landlock(),
+    ]
+}
+
+/// Bounds the private writable memory of the process: all isolates, their stacks and V8 itself together, in bytes.
+/// A step of its own, because the bound comes over the socket.
+#[must_use]
+pub fn limit_memory(data_bytes_max: u64) -> LayerStatus {
+    let set = setrlimit(Resource::RLIMIT_DATA, data_bytes_max, data_bytes_max);
+    LayerStatus::of("memory", &format!("{} MiB", data_bytes_max >> 20), set)
+}
+
+/// Gives up every system call that running programs does not need, for all threads, also those that exist.
+#[must_use]
+pub fn before_programs() -> LayerStatus {
+    LayerStatus::of("seccomp", "an allow list; anything else ends the process", seccomp::apply())
+}
+
+fn user() -> LayerStatus {
+    if nix::unistd::geteuid().is_root() {
+        LayerStatus::new("user", LayerState::Missing, "the process is still root")
+    } else {
+        LayerStatus::new("user", LayerState::Applied, "not root")
+    }
+}
+
+fn capabilities() -> LayerStatus {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).map(str::trim);
+    match effective.and_then(|mask| u64::from_str_radix(mask, 16).ok()) {
+        Some(0) => LayerStatus::new("capabilities", LayerState::Applied, "none held"),
+        Some(mask) => LayerStatus::new("capabilities", LayerState::Missing, format!("holds {mask:#x}")),
+        None => LayerStatus::new("capabilities", LayerState::Missing, "cannot be told"),
+    }
+}
+
+fn rlimits() -> LayerStatus {
+    let limits = [
+        (Resource::RLIMIT_CORE, 0),
+        (Resource::RLIMIT_FSIZE, 0),
+        (Resource::RLIMIT_MEMLOCK, 0),
+        (Resource::RLIMIT_MSGQUEUE, 0),
+        (Resource::RLIMIT_RTPRIO, 0),
+        (Resource::RLIMIT_NOFILE, FILES_MAX),
+    ];
+    let failed: Vec<String> = limits
+        .into_iter()
+        .filter_map(|(resource, limit)| {
+            setrlimit(resource, limit, limit).err().map(|error| format!("{resource:?}: {error}"))
+        })
+        .collect();
+    if failed.is_empty() {
+        LayerStatus::new("rlimits", LayerState::Applied, "core, files, file size, locked memory, queues, priority")
+    } else {
+        LayerStatus::new("rlimits", LayerState::Partial, failed.join(", "))
+    }
+}
+
+/// No files, no TCP, no signals and no abstract sockets outside: a ruleset that handles all and allows nothing.
+fn landlock() -> LayerStatus {
+    let restricted = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(LANDLOCK_ABI))
+        .and_then(|ruleset| ruleset.handle_access(AccessNet::from_all(LANDLOCK_ABI)))
+        .and_then(|ruleset| ruleset.scope(Scope::from_all(LANDLOCK_ABI)))
+        .and_then(Ruleset::create)
+        .and_then(landlock::RulesetCreated::restrict_self);
+    match restricted {
+        Ok(status) => {
+            let abi = match status.landlock {
+                LandlockStatus::Available { effective_abi, .. } => format!("ABI {effective_abi:?}"),
+                LandlockStatus::NotEnabled => "switched off".to_owned(),
+                LandlockStatus::NotImplemented => "not in this kernel".to_owned(),
+            };
+            let state = match status.ruleset {
+                RulesetStatus::FullyEnforced => LayerState::Applied,
+                RulesetStatus::PartiallyEnforced => LayerState::Partial,
+                RulesetStatus::NotEnforced => LayerState::Missing,
+            };
+            LayerStatus::new("landlock", state, abi)
+        }
+        Err(error) => LayerStatus::new("landlock", LayerState::Missing, error.to_string()),
+    }
+}

@@ -1,0 +1,235 @@
+//! Starting a confined process: a new program image in new namespaces, with an empty environment and one socket.
+//!
+//! The process is made with `clone3` directly, because the namespaces it needs (a process namespace above all) cannot
+//! be entered by a process that exists already. Between that call and the exec, the child is a copy of one thread of
+//! a program with many: it makes system calls and nothing else.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use nix::errno::Errno;
+
+use super::{LayerState, LayerStatus};
+
+/// Where the started process finds its socket.
+pub const SOCKET_FD: RawFd = 3;
+
+/// Where the program image is, until the exec closes it.
+const IMAGE_FD: RawFd = 4;
+
+/// Who the process is when the broker is root: the user that owns nothing.
+const NOBODY: libc::uid_t = 65534;
+
+/// What the child exits with when it did not get as far as the exec.
+const EXIT_NOT_STARTED: libc::c_int = 127;
+
+/// The namespaces that need no right when a user namespace comes with them.
+const NAMESPACES: &[(libc::c_int, &str)] = &[
+    (libc::CLONE_NEWNET, "net"),
+    (libc::CLONE_NEWPID, "pid"),
+    (libc::CLONE_NEWIPC, "ipc"),
+    (libc::CLONE_NEWNS, "mount"),
+    (libc::CLONE_NEWUTS, "uts"),
+    (libc::CLONE_NEWCGROUP, "cgroup"),
+];
+
+/// The program that is started: this one.
+#[derive(Debug)]
+pub struct Image {
+    file: OwnedFd,
+    arguments: Vec<CString>,
+    /// Open on `/dev/null`.
+    null: OwnedFd,
+}
+
+/// Where the process's standard error goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stderr {
+    /// V8 prints parts of programs when it gives up: they do not belong in anybody's log.
+    #[default]
+    Discard,
+    /// For people who debug loaderd.
+    Inherit,
+}
+
+/// A process that was started.
+#[derive(Debug)]
+pub struct Child {
+    pub pid: libc::pid_t,
+    /// Refers to the process without a race, also after it is gone.
+    pub pidfd: OwnedFd,
+    /// What the launch itself could and could not apply.
+    pub layers: Vec<LayerStatus>,
+}
+
+impl Image {
+    /// The running program, which will be given `arguments` (the first is its name). It stays the same program when
+    /// its file is replaced meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When `/proc` is not there, or the program cannot be opened.
+    pub fn of_this_program(arguments: &[&str]) -> io::Result<Self> {
+        let open = |path: &std::ffi::CStr, flags: libc::c_int| {
+            // SAFETY: `path` is a NUL-terminated string; the call has no other precondition.
+            let fd = Errno::result(unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
+            // SAFETY: a descriptor just returned by the kernel, owned by nobody else.
+            let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+            above_fixed(fd)
+        };
+        let arguments = arguments
+            .iter()
+            .map(|argument| CString::new(*argument))
+            .collect::<Result<_, _>>()
+            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        Ok(Self { file: open(c"/proc/self/exe", libc::O_RDONLY)?, arguments, null: open(c"/dev/null", libc::O_RDWR)? })
+    }
+
+    /// Starts a process with `socket` at [`SOCKET_FD`] and nothing else but standard streams.
+    ///
+    /// It is killed when the *thread* that calls this ends, so that must be one that lives as long as it is needed.
+    ///
+    /// # Errors
+    ///
+    /// When the system refuses a process altogether. That the program image could not be started shows in the
+    /// process's exit.
+    pub fn launch(&self, socket: OwnedFd, stderr: Stderr) -> io::Result<Child> {
+        let socket = above_fixed(socket)?;
+        let mut arguments: Vec<*const libc::c_char> = self.arguments.iter().map(|argument| argument.as_ptr()).collect();
+        arguments.push(std::ptr::null());
+        let environment: [*const libc::c_char; 1] = [std::ptr::null()];
+        let root = nix::unistd::geteuid().is_root();
+        let plan = Plan {
+            socket: socket.as_raw_fd(),
+            image: self.file.as_raw_fd(),
+            null: self.null.as_raw_fd(),
+            stderr,
+            arguments: arguments.as_ptr(),
+            environment: environment.as_ptr(),
+            drop_root: root,
+        };
+        let mut last = io::Error::from(io::ErrorKind::Other);
+        for flags in attempts(root) {
+            match clone(flags, &plan) {
+                Ok((pid, pidfd)) => return Ok(Child { pid, pidfd, layers: vec![describe(flags)] }),
+                // No right to one of the namespaces, none of them in this kernel, or none left: try fewer.
+                Err(error @ (Errno::EPERM | Errno::EINVAL | Errno::ENOSPC | Errno::EUSERS)) => last = error.into(),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(last)
+    }
+}
+
+/// Everything the child needs, made before it exists.
+struct Plan {
+    socket: RawFd,
+    image: RawFd,
+    null: RawFd,
+    stderr: Stderr,
+    arguments: *const *const libc::c_char,
+    environment: *const *const libc::c_char,
+    drop_root: bool,
+}
+
+/// Sets of namespaces to ask for, the best first.
+fn attempts(root: bool) -> Vec<libc::c_int> {
+    let all = NAMESPACES.iter().fold(0, |flags, (flag, _)| flags | flag);
+    let without_cgroup = all & !libc::CLONE_NEWCGROUP;
+    // Root makes them by right, and becomes nobody inside; anybody else makes them in a user namespace.
+    let user = if root { 0 } else { libc::CLONE_NEWUSER };
+    let mut attempts = vec![all | user, without_cgroup | user, libc::CLONE_NEWNET | user, user, 0];
+    attempts.dedup();
+    attempts
+}
+
+fn describe(flags: libc::c_int) -> LayerStatus {
+    let mut names: Vec<&str> = NAMESPACES.iter().filter(|(flag, _)| flags & flag != 0).map(|(_, name)| *name).collect();
+    let state = match names.len() {
+        0 => LayerState::Missing,
+        count if count == NAMESPACES.len() => LayerState::Applied,
+        _ => LayerState::Partial,
+    };
+    if flags & libc::CLONE_NEWUSER != 0 {
+        names.insert(0, "user");
+    }
+    let detail = if names.is_empty() { "the system allows none".to_owned() } else { names.join(" ") };
+    LayerStatus::new("namespaces", state, detail)
+}
+
+/// Moves a descriptor out of the way of the numbers the child will use.
+fn above_fixed(fd: OwnedFd) -> io::Result<OwnedFd> {
+    const FREE_FROM: RawFd = 10;
+    if fd.as_raw_fd() >= FREE_FROM {
+        return Ok(fd);
+    }
+    // SAFETY: `fd` is open; the call only makes another descriptor.
+    let moved = Errno::result(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, FREE_FROM) })?;
+    // SAFETY: a descriptor just returned by the kernel, owned by nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(moved) })
+}
+
+fn clone(namespaces: libc::c_int, plan: &Plan) -> Result<(libc::pid_t, OwnedFd), Errno> {
+    let mut pidfd: RawFd = -1;
+    // SAFETY: `clone_args` is plain data for which all zeroes is a valid value.
+    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
+    arguments.flags = u64::try_from(namespaces | libc::CLONE_PIDFD).unwrap_or(0);
+    arguments.pidfd = (&raw mut pidfd).expose_provenance() as u64;
+    arguments.exit_signal = u64::try_from(libc::SIGCHLD).unwrap_or(0);
+    // SAFETY: without CLONE_VM the child runs on a copy of this thread's memory, so nothing of ours is shared. It
+    // executes `become_sandbox` only, which neither returns nor allocates nor takes a lock.
+    let result = unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>()) };
+    match Errno::result(result)? {
+        0 => become_sandbox(plan),
+        pid => {
+            // SAFETY: the kernel stored a descriptor there, owned by nobody else.
+            let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+            Ok((libc::pid_t::try_from(pid).unwrap_or(0), pidfd))
+        }
+    }
+}
+
+/// Runs in the child: sets up what an exec keeps, and execs. System calls only.
+fn become_sandbox(plan: &Plan) -> ! {
+    let stderr = match plan.stderr {
+        Stderr::Discard => plan.null,
+        Stderr::Inherit => libc::STDERR_FILENO,
+    };
+    // SAFETY: all pointers in `plan` were valid before the clone and are in this process's copy; the calls are system
+    // calls that a child of a process with many threads may make.
+    unsafe {
+        let placed = libc::dup2(plan.socket, SOCKET_FD) == SOCKET_FD
+            && libc::dup3(plan.image, IMAGE_FD, libc::O_CLOEXEC) == IMAGE_FD
+            && libc::dup2(plan.null, libc::STDIN_FILENO) >= 0
+            && libc::dup2(plan.null, libc::STDOUT_FILENO) >= 0
+            && libc::dup2(stderr, libc::STDERR_FILENO) >= 0
+            && libc::syscall(libc::SYS_close_range, IMAGE_FD + 1, libc::c_int::MAX, 0) == 0;
+        if !placed {
+            libc::_exit(EXIT_NOT_STARTED);
+        }
+        if plan.drop_root {
+            // The process looks at who it is once it runs, and reports that. Raw calls, because libc's would try to
+            // do the same in threads that only the parent has.
+            libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>());
+            libc::syscall(libc::SYS_setresgid, NOBODY, NOBODY, NOBODY);
+            libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY);
+            // Hides even that user's identity and rights; fails where users may not have namespaces.
+            libc::unshare(libc::CLONE_NEWUSER);
+        }
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+        libc::syscall(
+            libc::SYS_execveat,
+            IMAGE_FD,
+            c"".as_ptr(),
+            plan.arguments,
+            plan.environment,
+            libc::AT_EMPTY_PATH,
+        );
+        libc::_exit(EXIT_NOT_STARTED)
+    }
+}

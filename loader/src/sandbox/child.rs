@@ -1,0 +1,347 @@
+//! The sandbox process: isolates, and one socket to the broker that asks for them.
+//!
+//! The process trusts the broker and nothing it is told to run. It reports what a broker cannot see from outside: that
+//! a limit ended a Worker whose thread is still busy in a builtin that does not look.
+
+use std::collections::HashMap;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
+use loaderd_runtime::isolate::IsolateConfig;
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::Capability;
+use loaderd_schema::channel_capnp as schema;
+use parking_lot::Mutex;
+
+use super::session::{Invoke, NO_SCOPE, Role, Scope, Session, connection_lost};
+use super::socket::{Lost, Sender};
+use super::wire::{self, Malformed, PROTOCOL_VERSION};
+use crate::confine::{LayerStatus, inside, launch};
+use crate::error::LoaderError;
+use crate::in_process::InProcess;
+use crate::placement::{PlacedEntrypoint, PlacedInvocation, PlacedIsolate, Placement, StartRequest};
+use crate::pool::PoolConfig;
+
+/// The largest frame either side accepts: a whole Worker's code with room to spare.
+pub(super) const FRAME_BYTES_MAX: usize = 80 << 20;
+
+/// How often the process looks for Workers that were ended and are still busy.
+const STUCK_LOOK: Duration = Duration::from_millis(20);
+
+/// Console bytes that may wait for the broker; lines beyond are counted and dropped.
+const CONSOLE_BACKLOG_MAX: usize = 4 << 20;
+
+/// Memory of the process beside its isolates, in bytes: V8 itself, stacks, messages on their way.
+const PROCESS_DATA_BYTES: u64 = 4 << 30;
+
+/// Runs a sandbox process on the calling (main) thread until the broker is gone. Nothing else may run in it.
+#[must_use]
+pub fn main() -> ExitCode {
+    let mut layers = inside::before_v8();
+    loaderd_runtime::setup::initialize();
+    // SAFETY: whoever started this process put the socket there, and nothing else uses it.
+    let socket = unsafe { OwnedFd::from_raw_fd(launch::SOCKET_FD) };
+    let Ok(sender) = Sender::new(socket) else { return ExitCode::FAILURE };
+    layers.retain(|layer| !layer.layer.is_empty());
+    let role = ChildRole { layers: Mutex::new(layers), process: OnceLock::new() };
+    let session = Session::new(sender, FRAME_BYTES_MAX, Box::new(role));
+    let lost = session.run();
+    // Isolates go with the process: their threads may be busy for ever, so nobody waits for them.
+    ExitCode::from(u8::from(lost != Lost::Closed))
+}
+
+struct ChildRole {
+    layers: Mutex<Vec<LayerStatus>>,
+    process: OnceLock<Process>,
+}
+
+/// What there is after the broker's greeting.
+struct Process {
+    placement: Arc<InProcess>,
+    workers: Arc<Workers>,
+}
+
+type Workers = Mutex<HashMap<Scope, Worker>>;
+
+struct Worker {
+    /// `None` while it is being placed.
+    isolate: Option<Arc<dyn PlacedIsolate>>,
+    entrypoints: HashMap<u32, Arc<dyn PlacedEntrypoint>>,
+    invocations: HashMap<u64, Arc<dyn PlacedInvocation>>,
+    told_ended: bool,
+}
+
+impl Role for ChildRole {
+    fn frame(&self, session: &Arc<Session>, frame: schema::frame::Reader<'_>) -> Result<(), Malformed> {
+        if let schema::frame::Hello(hello) = frame.which()? {
+            return self.greeted(session, hello?);
+        }
+        let process = self.process.get().ok_or(Malformed::Unexpected("a frame before the greeting"))?;
+        match frame.which()? {
+            schema::frame::Load(load) => process.load(session, load?),
+            schema::frame::Entrypoint(entrypoint) => process.entrypoint(session, entrypoint?),
+            schema::frame::ReleaseEntrypoint(reference) => {
+                let reference = reference?;
+                let dropped = process
+                    .workers
+                    .lock()
+                    .get_mut(&reference.get_worker())
+                    .and_then(|worker| worker.entrypoints.remove(&reference.get_entrypoint()));
+                drop(dropped);
+                Ok(())
+            }
+            schema::frame::End(end) => {
+                let end = end?;
+                process.end(end.get_worker(), wire::read_cause(end.get_cause()?));
+                Ok(())
+            }
+            schema::frame::EndInvocation(end) => {
+                let end = end?;
+                process.end_invocation(end.get_question(), wire::read_cause(end.get_cause()?));
+                Ok(())
+            }
+            schema::frame::ReleaseWorker(worker) => {
+                process.end(worker, Cause::Shutdown);
+                Ok(())
+            }
+            schema::frame::Ping(nonce) => {
+                let metrics = process.placement.pool_metrics();
+                let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+                // A lost connection is seen where frames are received.
+                let _ = session.send(0, |frame| {
+                    let mut pong = frame.init_pong();
+                    pong.set_nonce(nonce);
+                    pong.set_isolates_alive(count(metrics.alive));
+                    pong.set_isolates_warm(count(metrics.pooled));
+                });
+                Ok(())
+            }
+            _ => Err(Malformed::Unexpected("a frame only a sandbox sends")),
+        }
+    }
+
+    fn invoke(&self, session: &Arc<Session>, invoke: Invoke) -> Result<Option<Arc<dyn Capability>>, Malformed> {
+        let process = self.process.get().ok_or(Malformed::Unexpected("a call before the greeting"))?;
+        Ok(process.invoke(session, invoke))
+    }
+
+    fn lost(&self, _: &Arc<Session>, _: &Lost) {}
+}
+
+impl ChildRole {
+    fn greeted(&self, session: &Arc<Session>, hello: schema::hello::Reader<'_>) -> Result<(), Malformed> {
+        if hello.get_version() != PROTOCOL_VERSION {
+            return Err(Malformed::Unexpected("another version of the protocol"));
+        }
+        let isolate: IsolateConfig = wire::read_isolate_config(hello.get_isolate()?)?;
+        let data_bytes = u64::from(hello.get_isolates_max())
+            .saturating_mul(2)
+            .saturating_mul(isolate.memory_bytes_max as u64)
+            .saturating_add(PROCESS_DATA_BYTES);
+        let pool = PoolConfig { isolate, target: hello.get_isolates_warm() as usize, ..PoolConfig::default() };
+        let placement = InProcess::new(pool).map_err(|_| Malformed::Unexpected("a machine without threads"))?;
+        let process = Process { placement, workers: Arc::default() };
+        process.watch_for_stuck(session);
+        let mut layers = std::mem::take(&mut *self.layers.lock());
+        layers.push(inside::limit_memory(data_bytes));
+        layers.push(inside::before_programs());
+        if self.process.set(process).is_err() {
+            return Err(Malformed::Unexpected("a second greeting"));
+        }
+        let _ = session.send(4096, |frame| {
+            let mut welcome = frame.init_welcome();
+            welcome.set_version(PROTOCOL_VERSION);
+            let mut list = welcome.init_confinement(u32::try_from(layers.len()).unwrap_or(0));
+            for (index, layer) in (0u32..).zip(&layers) {
+                wire::write_layer(layer, list.reborrow().get(index));
+            }
+        });
+        Ok(())
+    }
+}
+
+impl Process {
+    fn load(&self, session: &Arc<Session>, load: schema::load::Reader<'_>) -> Result<(), Malformed> {
+        let id = load.get_worker();
+        let (mut code, wants_console) = wire::read_load(load, &mut |cap| session.raise(id, cap))?;
+        if wants_console {
+            let session = Arc::downgrade(session);
+            code.channels.console = Some(Arc::new(Console { session, worker: id, dropped: AtomicU32::new(0) }));
+        }
+        let worker =
+            Worker { isolate: None, entrypoints: HashMap::new(), invocations: HashMap::new(), told_ended: false };
+        if id == NO_SCOPE || self.workers.lock().insert(id, worker).is_some() {
+            return Err(Malformed::Unexpected("a worker loaded twice"));
+        }
+        let (started, ended, workers) = (session.clone(), session.clone(), Arc::downgrade(&self.workers));
+        let isolate = self.placement.start(StartRequest {
+            code: Arc::new(code),
+            tenant: None,
+            on_started: Box::new(move |result| send_loaded(&started, id, &result)),
+            on_end: Box::new(move |cause| gone(&ended, &workers, id, cause)),
+        });
+        if let Some(worker) = self.workers.lock().get_mut(&id) {
+            worker.isolate = Some(isolate);
+        }
+        Ok(())
+    }
+
+    fn entrypoint(&self, session: &Arc<Session>, reader: schema::entrypoint::Reader<'_>) -> Result<(), Malformed> {
+        let reference = reader.get_ref()?;
+        let worker = reference.get_worker();
+        let spec = wire::read_entrypoint(reader, &mut |cap| session.raise(worker, cap))?;
+        let mut workers = self.workers.lock();
+        // Unknown when it has gone meanwhile.
+        if let Some(worker) = workers.get_mut(&worker)
+            && let Some(isolate) = &worker.isolate
+        {
+            let entrypoint = isolate.entrypoint(spec);
+            worker.entrypoints.insert(reference.get_entrypoint(), entrypoint);
+        }
+        Ok(())
+    }
+
+    fn invoke(&self, session: &Arc<Session>, invoke: Invoke) -> Option<Arc<dyn Capability>> {
+        let Invoke { question, worker, entrypoint, call, reply, wants_report } = invoke;
+        let placed = self.workers.lock().get(&worker).and_then(|worker| worker.entrypoints.get(&entrypoint).cloned());
+        let Some(placed) = placed else {
+            reply.send(Err(connection_lost()));
+            return None;
+        };
+        let (session, workers) = (Arc::downgrade(session), Arc::downgrade(&self.workers));
+        let invoked = placed.invoke(
+            call,
+            reply,
+            Box::new(move |report| {
+                if let Some(workers) = workers.upgrade()
+                    && let Some(worker) = workers.lock().get_mut(&worker)
+                {
+                    worker.invocations.remove(&question);
+                }
+                if let Some(session) = session.upgrade().filter(|_| wants_report) {
+                    let _ = session.send(0, |frame| wire::write_report(question, &report, frame.init_report()));
+                }
+            }),
+        );
+        if let Some(worker) = self.workers.lock().get_mut(&worker) {
+            worker.invocations.insert(question, invoked.invocation);
+        }
+        invoked.pipeline
+    }
+
+    fn end(&self, worker: Scope, cause: Cause) {
+        let isolate = self.workers.lock().get(&worker).and_then(|worker| worker.isolate.clone());
+        if let Some(isolate) = isolate {
+            isolate.end(cause);
+        }
+    }
+
+    fn end_invocation(&self, question: u64, cause: Cause) {
+        let invocation = self.workers.lock().values().find_map(|worker| worker.invocations.get(&question).cloned());
+        if let Some(invocation) = invocation {
+            invocation.end(cause);
+        }
+    }
+
+    /// Tells the broker of every Worker that was ended and is not gone: it may be in a builtin that never looks.
+    fn watch_for_stuck(&self, session: &Arc<Session>) {
+        let (session, workers) = (Arc::downgrade(session), Arc::downgrade(&self.workers));
+        // Without this thread the broker still has its own deadlines.
+        let _ = std::thread::Builder::new().name("stuck-watch".into()).stack_size(256 << 10).spawn(move || {
+            while let (Some(session), Some(workers)) = (session.upgrade(), workers.upgrade()) {
+                for (id, cause) in newly_ended(&workers) {
+                    let _ = session.send(0, |frame| {
+                        let mut end = frame.init_ended();
+                        end.set_worker(id);
+                        end.set_cause(wire::write_cause(cause));
+                    });
+                }
+                drop((session, workers));
+                std::thread::sleep(STUCK_LOOK);
+            }
+        });
+    }
+}
+
+fn newly_ended(workers: &Workers) -> Vec<(Scope, Cause)> {
+    let mut workers = workers.lock();
+    workers
+        .iter_mut()
+        .filter(|(_, worker)| !worker.told_ended)
+        .filter_map(|(id, worker)| {
+            let cause = worker.isolate.as_ref()?.ended()?;
+            worker.told_ended = true;
+            Some((*id, cause))
+        })
+        .collect()
+}
+
+fn send_loaded(session: &Session, worker: Scope, result: &Result<loaderd_runtime::isolate::LoadReport, LoaderError>) {
+    let _ = session.send(4096, |frame| {
+        let mut loaded = frame.init_loaded();
+        loaded.set_worker(worker);
+        match result {
+            Ok(report) => wire::write_load_report(report, loaded.init_ok()),
+            Err(error) => wire::write_load_error(&as_load_error(error), loaded.init_error()),
+        }
+    });
+}
+
+/// The broker checked the code, so what is left are the runtime's own errors, or the machine's.
+fn as_load_error(error: &LoaderError) -> loaderd_runtime::isolate::LoadError {
+    use loaderd_runtime::isolate::{LoadError, LoadPhase};
+    match error {
+        LoaderError::Start(error) => error.clone(),
+        LoaderError::Ended(cause) => LoadError::ended(*cause),
+        other => LoadError {
+            message: other.to_string(),
+            phase: LoadPhase::Evaluate,
+            cause: other.cause(),
+            blame: other.blame(),
+        },
+    }
+}
+
+/// Nothing of a Worker's isolate is left.
+fn gone(session: &Session, workers: &Weak<Workers>, worker: Scope, cause: Cause) {
+    let dropped = workers.upgrade().and_then(|workers| workers.lock().remove(&worker));
+    if dropped.as_ref().is_some_and(|worker| !worker.told_ended) {
+        let _ = session.send(0, |frame| {
+            let mut end = frame.init_ended();
+            end.set_worker(worker);
+            end.set_cause(wire::write_cause(cause));
+        });
+    }
+    session.forget_scope(worker, &connection_lost());
+    let _ = session.send(0, |mut frame| frame.set_gone(worker));
+    drop(dropped);
+}
+
+/// Sends console lines to the broker, unless it does not keep up.
+struct Console {
+    session: Weak<Session>,
+    worker: Scope,
+    dropped: AtomicU32,
+}
+
+impl ConsoleSink for Console {
+    fn line(&self, level: ConsoleLevel, text: &str) {
+        let Some(session) = self.session.upgrade() else { return };
+        if session.backlog() > CONSOLE_BACKLOG_MAX {
+            self.dropped.fetch_add(1, Relaxed);
+            return;
+        }
+        let dropped = self.dropped.swap(0, Relaxed);
+        let _ = session.send(text.len(), |frame| {
+            let mut console = frame.init_console();
+            console.set_worker(self.worker);
+            console.set_level(wire::write_console_level(level));
+            console.set_text(text);
+            console.set_dropped(dropped);
+        });
+    }
+}

@@ -1,0 +1,23 @@
+//! Isolates in processes of their own: a placement whose isolates live at the far end of a socket.
+//!
+//! | Room | Owns |
+//! |---|---|
+//! | [`child`] | the sandbox process: isolates in it, one socket to the broker |
+//! | [`pool`] | the broker's placement: which process a Worker goes to, when processes start and retire |
+//! | `process` | one sandbox process, seen by the broker: its thread, its Workers, its end |
+//! | `worker` | one Worker there, as the loader sees it |
+//! | `session` | a connection's tables: what each end may call of the other's |
+//! | `remote` | what lives at the other end, as capabilities |
+//! | `socket` | frames over a Unix socket, bounded both ways |
+//! | `wire` | values and frames as Cap'n Proto |
+
+pub mod child;
+pub mod pool;
+mod process;
+mod remote;
+mod session;
+mod socket;
+mod wire;
+mod worker;
+
+pub use pool::{SandboxConfig, SandboxMetrics, Sandboxes};

@@ -1,0 +1,477 @@
+//! Which sandbox process a Worker goes to: the broker's placement, and the thread that supervises the processes.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use loaderd_runtime::isolate::{EntrypointSpec, IsolateConfig};
+use loaderd_runtime::limits::Cause;
+use parking_lot::{Condvar, Mutex};
+
+use super::process::{Gone, Owner, Process};
+use super::worker::RemoteWorker;
+use crate::confine::launch::{Image, Stderr};
+use crate::confine::{LayerState, LayerStatus};
+use crate::error::{LoaderError, Overload};
+use crate::placement::{PlacedEntrypoint, PlacedIsolate, Placement, StartRequest};
+
+/// How often the supervisor looks while something is ending.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How often it asks for signs of life otherwise.
+const PING: Duration = Duration::from_secs(1);
+
+/// The first pause after a process failed, doubled with each failure in a row.
+const BACKOFF_FIRST: Duration = Duration::from_millis(50);
+
+/// The longest pause.
+const BACKOFF_MAX: Duration = Duration::from_secs(5);
+
+/// How the pool is kept. Every bound is per pool unless it says otherwise.
+#[derive(Clone, Debug)]
+pub struct SandboxConfig {
+    /// What each isolate is created with.
+    pub isolate: IsolateConfig,
+    /// The command line of a sandbox process: this program with these arguments.
+    pub arguments: Vec<String>,
+    /// Processes at once.
+    pub processes_max: usize,
+    /// Workers at once in one process: as many share its fate.
+    pub workers_per_process_max: usize,
+    /// Workers a process gets in its life.
+    pub workers_per_life_max: usize,
+    /// Never-used isolates a process keeps ready.
+    pub isolates_warm: usize,
+    /// Resident memory with which a process that has nothing to do is retired, in bytes.
+    pub retire_rss_bytes: u64,
+    /// Workers that may wait for a process.
+    pub waiting_max: usize,
+    pub stderr: Stderr,
+}
+
+impl SandboxConfig {
+    /// The defaults, for a program that runs a sandbox process when given `arguments`.
+    #[must_use]
+    pub fn new(arguments: Vec<String>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self {
+            isolate: IsolateConfig::default(),
+            arguments,
+            processes_max: (4 * cores).max(8),
+            workers_per_process_max: 4,
+            workers_per_life_max: 2_000,
+            isolates_warm: 4,
+            retire_rss_bytes: 512 << 20,
+            waiting_max: 1024,
+            stderr: Stderr::Discard,
+        }
+    }
+}
+
+/// Counters of the pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SandboxMetrics {
+    /// Processes alive now.
+    pub processes: usize,
+    /// Workers in them now, those being torn down included.
+    pub workers: usize,
+    /// Workers that wait for a process now.
+    pub waiting: usize,
+    /// Processes started so far.
+    pub started: u64,
+    /// Of those, killed for a Worker that could not be stopped, or because they hung.
+    pub killed: u64,
+    /// Of those, gone by themselves.
+    pub crashed: u64,
+    /// Resident memory of all processes, in bytes.
+    pub rss_bytes: u64,
+}
+
+/// Sandbox processes, as a placement. Dropping the last handle ends them.
+pub struct Sandboxes(Arc<Shared>);
+
+struct Shared {
+    me: Weak<Shared>,
+    config: SandboxConfig,
+    image: Arc<Image>,
+    state: Mutex<State>,
+    bell: Condvar,
+    started: AtomicU64,
+    killed: AtomicU64,
+    crashed: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    processes: Vec<Arc<Process>>,
+    waiting: VecDeque<(StartRequest, Arc<Placed>)>,
+    failures: u32,
+    not_before: Option<Instant>,
+    layers: Option<Vec<LayerStatus>>,
+    closing: bool,
+    /// Something is ending.
+    look: bool,
+}
+
+impl Sandboxes {
+    /// A pool whose first process starts at once.
+    ///
+    /// # Errors
+    /// The program cannot be opened, or the system refused a thread.
+    pub fn new(config: SandboxConfig) -> io::Result<Arc<Self>> {
+        let arguments: Vec<&str> = config.arguments.iter().map(String::as_str).collect();
+        let image = Arc::new(Image::of_this_program(&arguments)?);
+        let shared = Arc::new_cyclic(|me| Shared {
+            me: me.clone(),
+            config,
+            image,
+            state: Mutex::default(),
+            bell: Condvar::new(),
+            started: AtomicU64::new(0),
+            killed: AtomicU64::new(0),
+            crashed: AtomicU64::new(0),
+        });
+        let supervised = Arc::downgrade(&shared);
+        std::thread::Builder::new().name("sandbox-supervisor".into()).spawn(move || supervise(&supervised))?;
+        shared.start_process(&mut shared.state.lock());
+        Ok(Arc::new(Self(shared)))
+    }
+
+    /// What the processes could and could not apply of their confinement; `None` until the first has greeted.
+    #[must_use]
+    pub fn confinement(&self) -> Option<Vec<LayerStatus>> {
+        self.0.state.lock().layers.clone()
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn metrics(&self) -> SandboxMetrics {
+        let state = self.0.state.lock();
+        SandboxMetrics {
+            processes: state.processes.len(),
+            workers: state.processes.iter().map(|process| process.active.load(SeqCst)).sum(),
+            waiting: state.waiting.len(),
+            started: self.0.started.load(Relaxed),
+            killed: self.0.killed.load(Relaxed),
+            crashed: self.0.crashed.load(Relaxed),
+            rss_bytes: state.processes.iter().map(|process| process.rss_bytes()).sum(),
+        }
+    }
+
+    /// The system's numbers of the processes, for tests and operators.
+    #[must_use]
+    pub fn pids(&self) -> Vec<i32> {
+        self.0.state.lock().processes.iter().map(|process| process.pid()).filter(|pid| *pid != 0).collect()
+    }
+}
+
+impl Drop for Sandboxes {
+    fn drop(&mut self) {
+        let (processes, waiting) = {
+            let mut state = self.0.state.lock();
+            state.closing = true;
+            (std::mem::take(&mut state.processes), std::mem::take(&mut state.waiting))
+        };
+        self.0.bell.notify_all();
+        for process in processes {
+            process.kill(loaderd_runtime::rpc::RpcError::ended(Cause::Shutdown));
+        }
+        for (request, placed) in waiting {
+            placed.refuse(request, LoaderError::Ended(Cause::Shutdown));
+        }
+    }
+}
+
+impl Placement for Sandboxes {
+    fn start(&self, request: StartRequest) -> Arc<dyn PlacedIsolate> {
+        let placed = Arc::new(Placed(Mutex::new(Phase::Waiting)));
+        let refused = {
+            let mut state = self.0.state.lock();
+            if state.waiting.len() >= self.0.config.waiting_max {
+                Some((request, LoaderError::Overloaded(Overload::Starting { max: self.0.config.waiting_max })))
+            } else {
+                state.waiting.push_back((request, placed.clone()));
+                None
+            }
+        };
+        match refused {
+            Some((request, error)) => placed.refuse(request, error),
+            None => self.0.place_waiting(),
+        }
+        placed
+    }
+}
+
+impl Shared {
+    /// Gives waiting Workers to processes with room, in order, as far as there is room.
+    fn place_waiting(&self) {
+        loop {
+            let (process, request, placed) = {
+                let mut state = self.state.lock();
+                let Some(tenant) = state.waiting.front().map(|(request, _)| request.tenant.clone()) else { return };
+                let Some(process) = self.room_for(&mut state, &tenant) else { return };
+                let Some((request, placed)) = state.waiting.pop_front() else { return };
+                // Counted while the lock is held, so that nobody else sees room that is taken.
+                process.active.fetch_add(1, SeqCst);
+                (process, request, placed)
+            };
+            placed.give(&process, request);
+            process.active.fetch_sub(1, SeqCst);
+        }
+    }
+
+    fn room_for(&self, state: &mut State, tenant: &Option<Arc<str>>) -> Option<Arc<Process>> {
+        let free = |process: &&Arc<Process>| {
+            !process.is_retired() && process.active.load(SeqCst) < self.config.workers_per_process_max
+        };
+        let theirs = state.processes.iter().filter(free).filter(|process| process.tenant.get() == Some(tenant));
+        if let Some(process) = theirs.min_by_key(|process| process.active.load(SeqCst)) {
+            return Some(process.clone());
+        }
+        let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
+        if let Some(process) = unclaimed {
+            let _ = process.tenant.set(tenant.clone());
+            return Some(process);
+        }
+        if state.processes.len() >= self.config.processes_max {
+            // Somebody else's process that has nothing to do makes room; its end comes back here.
+            let idle = state.processes.iter().find(|process| {
+                process.active.load(SeqCst) == 0 && !process.is_retired() && process.tenant.get() != Some(tenant)
+            });
+            if let Some(idle) = idle {
+                idle.retire();
+            }
+            return None;
+        }
+        let process = self.start_process(state)?;
+        let _ = process.tenant.set(tenant.clone());
+        Some(process)
+    }
+
+    /// Starts one more process, unless the last ones failed and it is too early.
+    fn start_process(&self, state: &mut State) -> Option<Arc<Process>> {
+        if state.closing || state.not_before.is_some_and(|time| Instant::now() < time) {
+            return None;
+        }
+        let owner: Arc<dyn Owner> = self.me.upgrade()?;
+        let id = self.started.fetch_add(1, Relaxed) + 1;
+        let isolates = (self.config.isolates_warm, self.config.isolates_warm + self.config.workers_per_process_max);
+        match Process::start(id, &self.image, self.config.stderr, &self.config.isolate, isolates, &owner) {
+            Ok(process) => {
+                state.processes.push(process.clone());
+                Some(process)
+            }
+            Err(error) => {
+                tracing::error!(%error, "a sandbox process could not be started");
+                note_failure(state);
+                None
+            }
+        }
+    }
+}
+
+fn note_failure(state: &mut State) {
+    state.failures = state.failures.saturating_add(1);
+    let pause = BACKOFF_FIRST.saturating_mul(1 << state.failures.min(10)).min(BACKOFF_MAX);
+    state.not_before = Some(Instant::now() + pause);
+}
+
+impl Owner for Shared {
+    fn released(&self, process: &Arc<Process>) {
+        let idle = process.active.load(SeqCst) == 0;
+        let done = process.given.load(SeqCst) >= self.config.workers_per_life_max;
+        let swollen = idle && process.rss_bytes() > self.config.retire_rss_bytes;
+        // A retired process is closed when the last Worker leaves it.
+        if done || swollen || (idle && process.is_retired()) {
+            process.retire();
+        }
+        self.place_waiting();
+    }
+
+    fn process_gone(&self, process: &Arc<Process>, how: Gone) {
+        let refused = {
+            let mut state = self.state.lock();
+            state.processes.retain(|known| !Arc::ptr_eq(known, process));
+            match how {
+                Gone::Retired => {}
+                Gone::Killed => {
+                    self.killed.fetch_add(1, Relaxed);
+                }
+                Gone::Crashed => {
+                    self.crashed.fetch_add(1, Relaxed);
+                    note_failure(&mut state);
+                }
+                Gone::NeverStarted => note_failure(&mut state),
+            }
+            // A machine that cannot start processes at all must not let anybody wait for ever.
+            let hopeless = how == Gone::NeverStarted && state.failures >= 3 && state.processes.is_empty();
+            if hopeless { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
+        };
+        for (request, placed) in refused {
+            placed.refuse(request, LoaderError::Platform("no sandbox process can be started".to_owned()));
+        }
+        {
+            let mut state = self.state.lock();
+            if state.processes.is_empty() {
+                self.start_process(&mut state);
+            }
+        }
+        self.place_waiting();
+    }
+
+    fn wake(&self) {
+        self.state.lock().look = true;
+        self.bell.notify_one();
+    }
+
+    fn welcomed(&self, layers: &[LayerStatus]) {
+        let mut state = self.state.lock();
+        state.failures = 0;
+        state.not_before = None;
+        if state.layers.is_none() {
+            for layer in layers.iter().filter(|layer| layer.state != LayerState::Applied) {
+                tracing::warn!(layer = layer.layer, state = layer.state.name(), detail = layer.detail, "confinement");
+            }
+            state.layers = Some(layers.to_vec());
+        }
+    }
+}
+
+/// Kills what does not end or does not answer, and starts again what may be started again.
+fn supervise(pool: &Weak<Shared>) {
+    let mut pinged = Instant::now();
+    loop {
+        let Some(shared) = pool.upgrade() else { return };
+        let processes = {
+            let mut state = shared.state.lock();
+            if !state.look && !state.closing {
+                let pause = if state.waiting.is_empty() { PING } else { LOOK };
+                shared.bell.wait_for(&mut state, pause);
+            }
+            if state.closing {
+                return;
+            }
+            state.look = false;
+            state.processes.clone()
+        };
+        let now = Instant::now();
+        let mut ending = false;
+        for process in &processes {
+            process.kill_if_stuck(now);
+            ending |= process.has_ending();
+        }
+        if now.saturating_duration_since(pinged) >= PING {
+            pinged = now;
+            for process in &processes {
+                process.ping(now);
+            }
+        }
+        shared.place_waiting();
+        if ending {
+            shared.state.lock().look = true;
+            drop((processes, shared));
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+/// A Worker's place, or the wish for one.
+struct Placed(Mutex<Phase>);
+
+enum Phase {
+    Waiting,
+    Given(Arc<RemoteWorker>),
+    Over(Cause),
+}
+
+impl Placed {
+    fn give(&self, process: &Arc<Process>, request: StartRequest) {
+        let over = match &*self.0.lock() {
+            Phase::Over(cause) => Some(*cause),
+            Phase::Waiting | Phase::Given(_) => None,
+        };
+        if let Some(cause) = over {
+            (request.on_started)(Err(LoaderError::Ended(cause)));
+            (request.on_end)(cause);
+            return;
+        }
+        let worker = RemoteWorker::start(process, request);
+        let ended = {
+            let mut phase = self.0.lock();
+            match std::mem::replace(&mut *phase, Phase::Given(worker.clone())) {
+                Phase::Over(cause) => Some(cause),
+                Phase::Waiting | Phase::Given(_) => None,
+            }
+        };
+        if let Some(cause) = ended {
+            worker.end(cause);
+        }
+    }
+
+    fn refuse(&self, request: StartRequest, error: LoaderError) {
+        let cause = error.cause().unwrap_or(Cause::Shutdown);
+        *self.0.lock() = Phase::Over(cause);
+        (request.on_started)(Err(error));
+        (request.on_end)(cause);
+    }
+
+    fn worker(&self) -> Option<Arc<RemoteWorker>> {
+        match &*self.0.lock() {
+            Phase::Given(worker) => Some(worker.clone()),
+            Phase::Waiting | Phase::Over(_) => None,
+        }
+    }
+}
+
+impl PlacedIsolate for Placed {
+    fn entrypoint(&self, spec: EntrypointSpec) -> Arc<dyn PlacedEntrypoint> {
+        match self.worker() {
+            Some(worker) => worker.entrypoint(spec),
+            None => Arc::new(Nowhere),
+        }
+    }
+
+    fn end(&self, cause: Cause) {
+        match self.worker() {
+            Some(worker) => worker.end(cause),
+            None => {
+                // Told when its turn to be placed comes, which is soon, or when the pool goes.
+                let mut phase = self.0.lock();
+                if let Phase::Waiting = *phase {
+                    *phase = Phase::Over(cause);
+                }
+            }
+        }
+    }
+
+    fn ended(&self) -> Option<Cause> {
+        match &*self.0.lock() {
+            Phase::Waiting => None,
+            Phase::Given(worker) => worker.ended(),
+            Phase::Over(cause) => Some(*cause),
+        }
+    }
+}
+
+/// An entrypoint of a Worker that was never placed.
+struct Nowhere;
+
+impl PlacedEntrypoint for Nowhere {
+    fn invoke(
+        &self,
+        _: loaderd_runtime::rpc::Call,
+        reply: loaderd_runtime::rpc::Reply,
+        on_end: crate::placement::OnInvocationEnd,
+    ) -> crate::placement::Invoked {
+        let error = super::session::connection_lost();
+        reply.send(Err(error.clone()));
+        on_end(crate::worker::never_ran(&error));
+        crate::placement::Invoked { invocation: Arc::new(Nowhere), pipeline: None }
+    }
+}
+
+impl crate::placement::PlacedInvocation for Nowhere {
+    fn end(&self, _: Cause) {}
+}

@@ -1,0 +1,466 @@
+//! One sandbox process, as the broker sees it: its thread, the Workers in it, and how it ends.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+use loaderd_runtime::channel::InvocationReport;
+use loaderd_runtime::isolate::{IsolateConfig, LoadReport};
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::{Capability, RpcError};
+use loaderd_schema::channel_capnp as schema;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+use parking_lot::Mutex;
+
+use super::child::FRAME_BYTES_MAX;
+use super::session::{Invoke, Role, Session};
+use super::socket::{Lost, Sender};
+use super::wire::{self, Malformed, PROTOCOL_VERSION};
+use super::worker::RemoteWorker;
+use crate::confine::LayerStatus;
+use crate::confine::launch::{Image, Stderr};
+use crate::error::LoaderError;
+use crate::placement::OnInvocationEnd;
+
+/// How long after its end a Worker's thread may stay busy before its process is killed for it.
+pub(super) const STUCK_GRACE: Duration = Duration::from_millis(150);
+
+/// How long a process may not answer before it counts as hung.
+pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
+
+/// Told when a process has room again, or is no more.
+pub(super) trait Owner: Send + Sync + 'static {
+    /// A Worker left the process.
+    fn released(&self, process: &Arc<Process>);
+    /// The process is gone, everybody in it was answered.
+    fn process_gone(&self, process: &Arc<Process>, how: Gone);
+    /// Something is ending: look soon whether it does.
+    fn wake(&self);
+    /// It greeted back: what it could apply of its confinement.
+    fn welcomed(&self, layers: &[LayerStatus]);
+}
+
+/// How a process went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// Closed because it had done its share.
+    Retired,
+    /// Killed for a Worker that could not be stopped otherwise, or because it hung.
+    Killed,
+    /// By itself: a crash, or something outside killed it.
+    Crashed,
+    /// It never got as far as greeting.
+    NeverStarted,
+}
+
+/// See the module.
+pub(super) struct Process {
+    pub(super) id: u64,
+    session: Arc<Session>,
+    workers: Mutex<HashMap<u64, Arc<RemoteWorker>>>,
+    invocations: Mutex<HashMap<u64, Open>>,
+    next_worker: AtomicU64,
+    /// Workers in it, those being torn down included.
+    pub(super) active: AtomicUsize,
+    /// Workers it was ever given.
+    pub(super) given: AtomicUsize,
+    pub(super) tenant: OnceLock<Option<Arc<str>>>,
+    retired: AtomicBool,
+    killed: AtomicBool,
+    welcomed: AtomicBool,
+    pid: AtomicI32,
+    pidfd: OnceLock<OwnedFd>,
+    launch_layers: OnceLock<Vec<LayerStatus>>,
+    ponged: Mutex<Instant>,
+    owner: Weak<dyn Owner>,
+}
+
+/// An invocation whose report is awaited.
+enum Open {
+    Awaited(OnInvocationEnd, u64),
+    /// The report came before whoever awaits it was noted.
+    Early(InvocationReport),
+}
+
+/// The session's role: it cannot own the process that owns the session.
+struct BrokerRole {
+    process: OnceLock<Weak<Process>>,
+    owner: Weak<dyn Owner>,
+}
+
+impl Process {
+    /// Starts a process on a thread of its own. Workers can be loaded into it at once: what is sent waits.
+    pub(super) fn start(
+        id: u64,
+        image: &Arc<Image>,
+        stderr: Stderr,
+        isolate: &IsolateConfig,
+        isolates: (usize, usize),
+        owner: &Arc<dyn Owner>,
+    ) -> io::Result<Arc<Self>> {
+        let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
+        let role = Arc::new(BrokerRole { process: OnceLock::new(), owner: Arc::downgrade(owner) });
+        let session = Session::new(Sender::new(ours)?, FRAME_BYTES_MAX, Box::new(role.clone()));
+        let process = Arc::new(Self {
+            id,
+            session: session.clone(),
+            workers: Mutex::default(),
+            invocations: Mutex::default(),
+            next_worker: AtomicU64::new(1),
+            active: AtomicUsize::new(0),
+            given: AtomicUsize::new(0),
+            tenant: OnceLock::new(),
+            retired: AtomicBool::new(false),
+            killed: AtomicBool::new(false),
+            welcomed: AtomicBool::new(false),
+            pid: AtomicI32::new(0),
+            pidfd: OnceLock::new(),
+            launch_layers: OnceLock::new(),
+            ponged: Mutex::new(Instant::now()),
+            owner: Arc::downgrade(owner),
+        });
+        let _ = role.process.set(Arc::downgrade(&process));
+        let (warm, max) = isolates;
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let _ = session.send(0, |frame| {
+            let mut hello = frame.init_hello();
+            hello.set_version(PROTOCOL_VERSION);
+            hello.set_isolates_warm(count(warm));
+            hello.set_isolates_max(count(max));
+            wire::write_isolate_config(isolate, hello.init_isolate());
+        });
+        let (image, running, owner) = (image.clone(), process.clone(), owner.clone());
+        // The child dies with the thread that launched it, so that thread serves it to the end.
+        std::thread::Builder::new().name("sandbox-broker".into()).spawn(move || {
+            let how = running.serve(&image, theirs, stderr);
+            owner.process_gone(&running, how);
+        })?;
+        Ok(process)
+    }
+
+    fn serve(&self, image: &Image, theirs: OwnedFd, stderr: Stderr) -> Gone {
+        let child = match image.launch(theirs, stderr) {
+            Ok(child) => child,
+            Err(error) => {
+                tracing::error!(%error, "a sandbox process could not be started");
+                self.session.close(Lost::Io(error.kind()));
+                self.session.run();
+                return Gone::NeverStarted;
+            }
+        };
+        self.pid.store(child.pid, SeqCst);
+        let _ = self.pidfd.set(child.pidfd);
+        let _ = self.launch_layers.set(child.layers);
+        if self.killed.load(SeqCst) {
+            self.signal_kill();
+        }
+        let why = self.session.run();
+        self.signal_kill();
+        // The kernel has the exit; nobody else reaps this child.
+        let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.pid), None);
+        self.pid.store(0, SeqCst);
+        match (self.killed.load(SeqCst), self.retired.load(SeqCst), self.welcomed.load(SeqCst)) {
+            (true, ..) => Gone::Killed,
+            (false, true, _) => Gone::Retired,
+            (false, false, true) => {
+                tracing::warn!(process = self.id, %why, "a sandbox process went away by itself");
+                Gone::Crashed
+            }
+            (false, false, false) => {
+                tracing::error!(process = self.id, %why, "a sandbox process ended before it greeted");
+                Gone::NeverStarted
+            }
+        }
+    }
+
+    pub(super) fn wake_supervisor(&self) {
+        if let Some(owner) = self.owner.upgrade() {
+            owner.wake();
+        }
+    }
+
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// Notes a Worker and gives it its number.
+    pub(super) fn admit(&self, make: impl FnOnce(u64) -> Arc<RemoteWorker>) -> Arc<RemoteWorker> {
+        let id = self.next_worker.fetch_add(1, SeqCst);
+        let worker = make(id);
+        self.active.fetch_add(1, SeqCst);
+        self.given.fetch_add(1, SeqCst);
+        self.workers.lock().insert(id, worker.clone());
+        worker
+    }
+
+    fn worker(&self, id: u64) -> Option<Arc<RemoteWorker>> {
+        self.workers.lock().get(&id).cloned()
+    }
+
+    /// Everything of a Worker is over: tells whoever waits, once.
+    pub(super) fn worker_gone(self: &Arc<Self>, id: u64, error: &RpcError, owner: Option<&Arc<dyn Owner>>) {
+        let Some(worker) = self.workers.lock().remove(&id) else { return };
+        self.session.forget_scope(id, error);
+        let open: Vec<OnInvocationEnd> = {
+            let mut invocations = self.invocations.lock();
+            let keys: Vec<u64> = invocations
+                .iter()
+                .filter(|(_, open)| matches!(open, Open::Awaited(_, worker) if *worker == id))
+                .map(|(question, _)| *question)
+                .collect();
+            keys.iter()
+                .filter_map(|question| match invocations.remove(question) {
+                    Some(Open::Awaited(on_end, _)) => Some(on_end),
+                    Some(Open::Early(_)) | None => None,
+                })
+                .collect()
+        };
+        for on_end in open {
+            on_end(crate::worker::never_ran(error));
+        }
+        worker.over(error.cause.unwrap_or(Cause::Shutdown));
+        self.active.fetch_sub(1, SeqCst);
+        if let Some(owner) = owner {
+            owner.released(self);
+        }
+    }
+
+    /// Awaits the report of an invocation.
+    pub(super) fn await_report(&self, question: u64, worker: u64, on_end: OnInvocationEnd) {
+        let early = {
+            let mut invocations = self.invocations.lock();
+            match invocations.remove(&question) {
+                Some(Open::Early(report)) => Some((on_end, report)),
+                _ => {
+                    invocations.insert(question, Open::Awaited(on_end, worker));
+                    None
+                }
+            }
+        };
+        if let Some((on_end, report)) = early {
+            on_end(report);
+        }
+        // The Worker may have gone between the call and here; then nobody else will tell.
+        if self.worker(worker).is_none()
+            && let Some(Open::Awaited(on_end, _)) = self.invocations.lock().remove(&question)
+        {
+            on_end(crate::worker::never_ran(&super::session::connection_lost()));
+        }
+    }
+
+    fn reported(&self, question: u64, report: InvocationReport) {
+        let awaited = {
+            let mut invocations = self.invocations.lock();
+            match invocations.remove(&question) {
+                Some(Open::Awaited(on_end, _)) => Some(on_end),
+                _ => {
+                    invocations.insert(question, Open::Early(report.clone()));
+                    None
+                }
+            }
+        };
+        if let Some(on_end) = awaited {
+            on_end(report);
+        }
+    }
+
+    /// Closes it once nobody is in it; it takes no more Workers meanwhile.
+    pub(super) fn retire(&self) {
+        self.retired.store(true, SeqCst);
+        if self.active.load(SeqCst) == 0 {
+            self.session.close(Lost::Closed);
+        }
+    }
+
+    pub(super) fn is_retired(&self) -> bool {
+        self.retired.load(SeqCst) || self.killed.load(SeqCst)
+    }
+
+    /// Ends the process at once. Those in it who are not answered yet get `error`.
+    pub(super) fn kill(&self, error: RpcError) {
+        self.session.set_lost(error);
+        self.killed.store(true, SeqCst);
+        self.signal_kill();
+        self.session.close(Lost::Closed);
+    }
+
+    fn signal_kill(&self) {
+        if let Some(pidfd) = self.pidfd.get() {
+            // SAFETY: `pidfd` is open and refers to this child alone, also after it is gone.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_pidfd_send_signal,
+                    pidfd.as_raw_fd(),
+                    libc::SIGKILL,
+                    std::ptr::null::<libc::siginfo_t>(),
+                    0,
+                );
+            }
+        }
+    }
+
+    /// Looks for Workers that outlived their end. The process is killed for the first; returns whether it was.
+    pub(super) fn kill_if_stuck(&self, now: Instant) -> bool {
+        if self.killed.load(SeqCst) {
+            return false;
+        }
+        let stuck: Vec<Arc<RemoteWorker>> =
+            self.workers.lock().values().filter(|worker| worker.stuck(now)).cloned().collect();
+        if stuck.is_empty() {
+            return false;
+        }
+        tracing::warn!(process = self.id, "a Worker did not stop at its limit; its sandbox process is killed");
+        for worker in &stuck {
+            worker.answer_all();
+        }
+        self.kill(not_at_fault());
+        true
+    }
+
+    /// Whether a Worker in it was ended and is not gone.
+    pub(super) fn has_ending(&self) -> bool {
+        self.workers.lock().values().any(|worker| worker.ending())
+    }
+
+    /// Asks for a sign of life; kills the process when it has given none for long.
+    pub(super) fn ping(&self, now: Instant) -> bool {
+        if self.welcomed.load(SeqCst) && now.saturating_duration_since(*self.ponged.lock()) > PONG_WITHIN {
+            tracing::warn!(process = self.id, "a sandbox process does not answer and is killed");
+            self.kill(hung());
+            return true;
+        }
+        let _ = self.session.send(0, |mut frame| frame.set_ping(self.id));
+        false
+    }
+
+    /// Resident memory, in bytes; 0 when unknown.
+    pub(super) fn rss_bytes(&self) -> u64 {
+        let pid = self.pid.load(SeqCst);
+        if pid == 0 {
+            return 0;
+        }
+        let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        let pages: u64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
+        pages * 4096
+    }
+
+    /// The system's number of the process; 0 when it does not run.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid.load(SeqCst)
+    }
+
+    fn load_result(loaded: schema::loaded::Reader<'_>) -> Result<Result<LoadReport, LoaderError>, Malformed> {
+        Ok(match loaded.which()? {
+            schema::loaded::Ok(ok) => Ok(wire::read_load_report(ok)?),
+            schema::loaded::Error(error) => Err(LoaderError::Start(wire::read_load_error(error?)?)),
+        })
+    }
+}
+
+impl Role for Arc<BrokerRole> {
+    fn frame(&self, _: &Arc<Session>, frame: schema::frame::Reader<'_>) -> Result<(), Malformed> {
+        let Some(process) = self.process.get().and_then(Weak::upgrade) else { return Ok(()) };
+        match frame.which()? {
+            schema::frame::Welcome(welcome) => {
+                let welcome = welcome?;
+                if welcome.get_version() != PROTOCOL_VERSION {
+                    return Err(Malformed::Unexpected("another version of the protocol"));
+                }
+                let said =
+                    welcome.get_confinement()?.iter().take(64).map(wire::read_layer).collect::<Result<Vec<_>, _>>()?;
+                process.welcomed.store(true, SeqCst);
+                *process.ponged.lock() = Instant::now();
+                let launched = process.launch_layers.get().cloned().unwrap_or_default();
+                let layers: Vec<LayerStatus> = launched.into_iter().chain(said).collect();
+                if let Some(owner) = self.owner.upgrade() {
+                    owner.welcomed(&layers);
+                }
+                Ok(())
+            }
+            schema::frame::Loaded(loaded) => {
+                let loaded = loaded?;
+                let result = Process::load_result(loaded)?;
+                if let Some(worker) = process.worker(loaded.get_worker()) {
+                    worker.started(result);
+                }
+                Ok(())
+            }
+            schema::frame::Ended(end) => {
+                let end = end?;
+                let cause = wire::read_cause(end.get_cause()?);
+                if let Some(worker) = process.worker(end.get_worker()) {
+                    worker.told_ended(cause);
+                    process.wake_supervisor();
+                }
+                Ok(())
+            }
+            schema::frame::Gone(id) => {
+                let cause = process.worker(id).and_then(|worker| worker.cause()).unwrap_or(Cause::Shutdown);
+                process.worker_gone(id, &RpcError::ended(cause), self.owner.upgrade().as_ref());
+                Ok(())
+            }
+            schema::frame::Report(report) => {
+                let report = report?;
+                let question = report.get_question();
+                process.reported(question, wire::read_report(report)?);
+                Ok(())
+            }
+            schema::frame::Console(console) => {
+                let console = console?;
+                if let Some(worker) = process.worker(console.get_worker()) {
+                    worker.console(
+                        wire::read_console_level(console.get_level()?),
+                        console.get_text()?.to_str()?,
+                        console.get_dropped(),
+                    );
+                }
+                Ok(())
+            }
+            schema::frame::Pong(_) => {
+                *process.ponged.lock() = Instant::now();
+                Ok(())
+            }
+            _ => Err(Malformed::Unexpected("a frame only a broker sends")),
+        }
+    }
+
+    fn invoke(&self, _: &Arc<Session>, _: Invoke) -> Result<Option<Arc<dyn Capability>>, Malformed> {
+        Err(Malformed::Unexpected("a call on an entrypoint of the broker"))
+    }
+
+    fn lost(&self, session: &Arc<Session>, _: &Lost) {
+        let Some(process) = self.process.get().and_then(Weak::upgrade) else { return };
+        let error = session.lost_error();
+        let ids: Vec<u64> = process.workers.lock().keys().copied().collect();
+        for id in ids {
+            let own = process.worker(id).and_then(|worker| worker.cause()).map(RpcError::ended);
+            process.worker_gone(id, own.as_ref().unwrap_or(&error), None);
+        }
+        let early = std::mem::take(&mut *process.invocations.lock());
+        drop(early);
+    }
+}
+
+/// What those get whose process was killed because of somebody else in it.
+fn not_at_fault() -> RpcError {
+    RpcError {
+        disconnected: true,
+        cause: Some(Cause::Condemned),
+        ..RpcError::new(
+            "Error",
+            "The sandbox process of this Worker was ended because another Worker in it could not be stopped; \
+             this Worker was not at fault.",
+        )
+    }
+}
+
+fn hung() -> RpcError {
+    RpcError {
+        disconnected: true,
+        cause: Some(Cause::Shutdown),
+        ..RpcError::new("Error", "The sandbox process of this Worker did not answer and was ended.")
+    }
+}

@@ -1,0 +1,207 @@
+//! One Worker in a sandbox process, as the loader sees it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Instant;
+
+use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
+use loaderd_runtime::isolate::{EntrypointSpec, LoadReport};
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::{Call, Reply, RpcError};
+use parking_lot::Mutex;
+
+use super::process::{Process, STUCK_GRACE};
+use super::wire;
+use crate::error::LoaderError;
+use crate::placement::{Invoked, OnInvocationEnd, PlacedEntrypoint, PlacedInvocation, PlacedIsolate, StartRequest};
+
+/// See the module.
+pub(super) struct RemoteWorker {
+    id: u64,
+    process: Arc<Process>,
+    console: Option<Arc<dyn ConsoleSink>>,
+    next_entrypoint: AtomicU32,
+    state: Mutex<State>,
+}
+
+struct State {
+    on_started: Option<Box<dyn FnOnce(Result<LoadReport, LoaderError>) + Send>>,
+    on_end: Option<Box<dyn FnOnce(Cause) + Send>>,
+    /// The first cause, and when it was known.
+    ended: Option<(Cause, Instant)>,
+    over: bool,
+}
+
+impl RemoteWorker {
+    /// Puts a Worker into a process.
+    pub(super) fn start(process: &Arc<Process>, request: StartRequest) -> Arc<Self> {
+        let StartRequest { code, tenant: _, on_started, on_end } = request;
+        let worker = process.admit(|id| {
+            Arc::new(Self {
+                id,
+                process: process.clone(),
+                console: code.channels.console.clone(),
+                next_entrypoint: AtomicU32::new(1),
+                state: Mutex::new(State {
+                    on_started: Some(on_started),
+                    on_end: Some(on_end),
+                    ended: None,
+                    over: false,
+                }),
+            })
+        });
+        let bytes = code.source.modules.iter().map(|module| module.name.len() + 64).sum::<usize>() + (64 << 10);
+        let sent = process.session().send_with_caps(worker.id, bytes, |frame, lower| {
+            wire::write_load(worker.id, &code, frame.init_load(), lower);
+        });
+        if sent.is_err() {
+            // The thread that saw the connection go may have passed this Worker by.
+            process.worker_gone(worker.id, &process.session().lost_error(), None);
+        }
+        worker
+    }
+
+    pub(super) fn cause(&self) -> Option<Cause> {
+        self.state.lock().ended.map(|(cause, _)| cause)
+    }
+
+    pub(super) fn ending(&self) -> bool {
+        self.state.lock().ended.is_some()
+    }
+
+    pub(super) fn stuck(&self, now: Instant) -> bool {
+        self.state.lock().ended.is_some_and(|(_, since)| now.saturating_duration_since(since) >= STUCK_GRACE)
+    }
+
+    /// The modules are evaluated, or never will be.
+    pub(super) fn started(&self, result: Result<LoadReport, LoaderError>) {
+        let on_started = self.state.lock().on_started.take();
+        if let Some(on_started) = on_started {
+            on_started(result);
+        }
+    }
+
+    /// The process says that a limit, or its owner, ended the Worker.
+    pub(super) fn told_ended(&self, cause: Cause) {
+        self.state.lock().ended.get_or_insert((cause, Instant::now()));
+    }
+
+    /// Answers everybody with the Worker's own cause, although its thread still runs.
+    pub(super) fn answer_all(&self) {
+        let cause = self.cause().unwrap_or(Cause::Shutdown);
+        self.started(Err(LoaderError::Ended(cause)));
+        self.process.session().fail_scope(self.id, &RpcError::ended(cause));
+    }
+
+    /// Nothing of it is left.
+    pub(super) fn over(&self, cause: Cause) {
+        let (on_started, on_end, cause) = {
+            let mut state = self.state.lock();
+            if std::mem::replace(&mut state.over, true) {
+                return;
+            }
+            let cause = state.ended.map_or(cause, |(cause, _)| cause);
+            state.ended.get_or_insert((cause, Instant::now()));
+            (state.on_started.take(), state.on_end.take(), cause)
+        };
+        if let Some(on_started) = on_started {
+            on_started(Err(match cause {
+                Cause::Shutdown => LoaderError::Platform("its sandbox process is gone".to_owned()),
+                cause => LoaderError::Ended(cause),
+            }));
+        }
+        if let Some(on_end) = on_end {
+            on_end(cause);
+        }
+    }
+
+    pub(super) fn console(&self, level: ConsoleLevel, text: &str, dropped: u32) {
+        let Some(sink) = &self.console else { return };
+        if dropped > 0 {
+            sink.line(ConsoleLevel::Warn, &format!("({dropped} console lines were lost)"));
+        }
+        sink.line(level, text);
+    }
+}
+
+impl PlacedIsolate for RemoteWorker {
+    fn entrypoint(&self, spec: EntrypointSpec) -> Arc<dyn PlacedEntrypoint> {
+        let entrypoint = self.next_entrypoint.fetch_add(1, Relaxed);
+        let bytes = spec.props.as_ref().map_or(0, wire::message_bytes) + 256;
+        // A lost connection answers the calls.
+        let _ = self.process.session().send_with_caps(self.id, bytes, |frame, lower| {
+            wire::write_entrypoint(self.id, entrypoint, &spec, frame.init_entrypoint(), lower);
+        });
+        Arc::new(RemoteEntrypoint { process: self.process.clone(), worker: self.id, entrypoint })
+    }
+
+    fn end(&self, cause: Cause) {
+        {
+            let mut state = self.state.lock();
+            if state.over || state.ended.is_some() {
+                return;
+            }
+            state.ended = Some((cause, Instant::now()));
+        }
+        let _ = self.process.session().send(0, |frame| {
+            let mut end = frame.init_end();
+            end.set_worker(self.id);
+            end.set_cause(wire::write_cause(cause));
+        });
+        self.process.wake_supervisor();
+    }
+
+    fn ended(&self) -> Option<Cause> {
+        self.cause()
+    }
+}
+
+struct RemoteEntrypoint {
+    process: Arc<Process>,
+    worker: u64,
+    entrypoint: u32,
+}
+
+impl PlacedEntrypoint for RemoteEntrypoint {
+    fn invoke(&self, call: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
+        match self.process.session().invoke(self.worker, self.entrypoint, call, reply) {
+            Some((question, result)) => {
+                self.process.await_report(question, self.worker, on_end);
+                let invocation = RemoteInvocation { process: self.process.clone(), question: Some(question) };
+                Invoked { invocation: Arc::new(invocation), pipeline: Some(result) }
+            }
+            None => {
+                on_end(crate::worker::never_ran(&super::session::connection_lost()));
+                let invocation = RemoteInvocation { process: self.process.clone(), question: None };
+                Invoked { invocation: Arc::new(invocation), pipeline: None }
+            }
+        }
+    }
+}
+
+impl Drop for RemoteEntrypoint {
+    fn drop(&mut self) {
+        let _ = self.process.session().send(0, |frame| {
+            let mut reference = frame.init_release_entrypoint();
+            reference.set_worker(self.worker);
+            reference.set_entrypoint(self.entrypoint);
+        });
+    }
+}
+
+struct RemoteInvocation {
+    process: Arc<Process>,
+    /// `None`: it never ran.
+    question: Option<u64>,
+}
+
+impl PlacedInvocation for RemoteInvocation {
+    fn end(&self, cause: Cause) {
+        let Some(question) = self.question else { return };
+        let _ = self.process.session().send(0, |frame| {
+            let mut end = frame.init_end_invocation();
+            end.set_question(question);
+            end.set_cause(wire::write_cause(cause));
+        });
+    }
+}
