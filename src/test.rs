@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use loaderd_loader::HostLimits;
 use loaderd_loader::config::{Config, OverrideUse, ServiceDesignator, Validation};
-use loaderd_loader::graph::Graph;
+use loaderd_loader::graph::{Graph, Server};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::rpc::RpcError;
 use loaderd_runtime::rpc::plain::{Plain, PlainObject};
@@ -146,7 +146,16 @@ async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config) -> ExitC
     let limits =
         HostLimits { invocation: ResourceLimits::default(), startup_cpu: STARTUP_CPU, ..HostLimits::default() };
     let outcome = match start(config, limits, &arguments.validation()).await {
-        Ok(graph) => run_tests(arguments, config, &graph).await,
+        Ok(graph) => match Server::bind(&graph, &config.sockets).await {
+            Ok(server) => {
+                // As in workerd the sockets are served meanwhile: a test may be its own client.
+                let serving = tokio::spawn(server.run(std::future::pending()));
+                let outcome = run_tests(arguments, config, &graph).await;
+                serving.abort();
+                outcome
+            }
+            Err(error) => Err(vec![error.to_string()]),
+        },
         Err(problems) => Err(problems),
     };
     let code = match outcome {

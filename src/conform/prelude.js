@@ -52,7 +52,7 @@ function show(value, depth = 0) {
   if (Array.isArray(value)) return Array.from(value, inner);
   if (value instanceof Error) {
     const own = {};
-    for (const key of Object.keys(value)) if (key !== 'stack') own[key] = inner(value[key]);
+    for (const key of Object.keys(value).sort()) if (key !== 'stack') own[key] = inner(value[key]);
     const cause = value.cause === undefined ? {} : { cause: inner(value.cause) };
     return { $: value.constructor.name, name: value.name, message: value.message, ...cause, ...own };
   }

@@ -23,6 +23,7 @@ mod proc;
 mod scratch;
 mod service;
 mod soak;
+mod workerd;
 
 use libtest_mimic::Arguments;
 
@@ -42,6 +43,7 @@ fn main() {
         abuse::trials(),
         examples::trials(),
         soak::trials(),
+        workerd::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     service::stop_shared();

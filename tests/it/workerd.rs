@@ -1,0 +1,254 @@
+//! The commands that take workerd's arguments, `test`, `serve` and `compile`, and the comparison with workerd.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Output, Stdio};
+
+use libtest_mimic::Trial;
+
+use crate::scratch::Scratch;
+
+/// One use of a command, in a folder with `config.capnp` and `worker.js`.
+struct Use {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    exit: i32,
+    /// All of standard output.
+    stdout: &'static str,
+    /// Parts of standard error, in this order.
+    stderr: &'static [&'static str],
+}
+
+const CONFIG: &str = r#"using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker), (name = "files", disk = ())],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  bindings = [(name = "WHO", text = "you")],
+);
+"#;
+
+const WORKER: &str = "export default {
+  fetch(request, env) { return new Response(`hello ${env.WHO} at ${new URL(request.url).pathname}`); },
+  async test(controller, env) { console.log('testing', env.WHO); console.error('aside'); },
+};
+export const fails = { test() { throw new TypeError('as it should'); } };
+export const passes = { async test() { await null; } };
+";
+
+const USES: &[Use] = &[
+    Use {
+        name: "all_tests",
+        arguments: &["test", "config.capnp", "--compat-date=2026-08-15", "-dfiles=."],
+        exit: 1,
+        stdout: "testing you\n",
+        stderr: &[
+            "[ TEST ] main\n",
+            "aside\n",
+            "[ PASS ] main (",
+            "[ TEST ] main:fails\n",
+            "TypeError: as it should",
+            "[ FAIL ] main:fails (",
+            "[ TEST ] main:passes\n",
+            "[ PASS ] main:passes (",
+            "Tests failed!\n",
+        ],
+    },
+    Use {
+        name: "filtered_tests",
+        arguments: &["test", "--compat-date", "2026-08-15", "config.capnp", "m*:p*", "--directory-path=files=."],
+        exit: 0,
+        stdout: "",
+        stderr: &["[ TEST ] main:passes\n", "[ PASS ] main:passes ("],
+    },
+    Use {
+        name: "no_tests",
+        arguments: &["test", "config.capnp", "nothing", "--compat-date=2026-08-15", "-dfiles=."],
+        exit: 1,
+        stdout: "",
+        stderr: &["No tests found!\n"],
+    },
+    Use {
+        name: "config_errors",
+        arguments: &["test", "config.capnp"],
+        exit: 1,
+        stdout: "",
+        stderr: &[
+            "config.capnp:6:32: services[0].worker.compatibilityDate: service main: Worker must specify compatibilityDate.",
+            "config.capnp:3:67: services[1].disk.path: Directory \"files\" has no path in the config",
+        ],
+    },
+    Use {
+        name: "an_unknown_flag_of_a_worker",
+        arguments: &["test", "config.capnp", "--compat-date=never", "-dfiles=."],
+        exit: 1,
+        stdout: "",
+        stderr: &["service main: Invalid compatibility date: never\n"],
+    },
+    Use {
+        name: "an_override_without_a_match",
+        arguments: &["serve", "config.capnp", "-s", "gone=*:1"],
+        exit: 1,
+        stdout: "",
+        stderr: &[
+            "Config did not define any socket named \"gone\" to match the override provided on the command line.",
+        ],
+    },
+    Use {
+        name: "an_override_without_a_value",
+        arguments: &["serve", "config.capnp", "-d", "files"],
+        exit: 1,
+        stdout: "",
+        stderr: &["Expected <name>=<value>"],
+    },
+    Use { name: "no_config", arguments: &["serve"], exit: 1, stdout: "", stderr: &["CONFIG_FILE"] },
+    Use {
+        name: "a_config_that_is_not_there",
+        arguments: &["serve", "gone.capnp"],
+        exit: 1,
+        stdout: "",
+        stderr: &["gone.capnp: No such file.\n"],
+    },
+    Use {
+        name: "a_config_from_standard_input_has_to_be_encoded",
+        arguments: &["serve", "-"],
+        exit: 1,
+        stdout: "",
+        stderr: &["-: Reading config from stdin is only allowed with --binary.\n"],
+    },
+    Use {
+        name: "a_flag_that_loaderd_lacks",
+        arguments: &["serve", "--inspector-addr=127.0.0.1:9", "config.capnp"],
+        exit: 1,
+        stdout: "",
+        stderr: &["--inspector-addr is not supported by loaderd.\n"],
+    },
+    Use {
+        name: "a_self_contained_binary",
+        arguments: &["compile", "config.capnp"],
+        exit: 1,
+        stdout: "",
+        stderr: &["--config-only"],
+    },
+];
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
+    let more: [(&str, fn() -> Result<(), String>); 3] = [
+        ("workerd::serve_announces_answers_and_stops", serves),
+        ("workerd::compile_and_serve_from_standard_input", compiles),
+        ("conform::as_recorded", conforms),
+    ];
+    let more = more.map(|(name, run)| Trial::test(name, move || run().map_err(Into::into)));
+    uses.chain(more).collect()
+}
+
+fn folder() -> Result<Scratch, String> {
+    let folder = Scratch::new()?;
+    folder.write("config.capnp", CONFIG)?;
+    folder.write("worker.js", WORKER)?;
+    Ok(folder)
+}
+
+fn loaderd(folder: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_loaderd"));
+    command.args(arguments).current_dir(folder.path()).env_remove("LOADERD_LOG").stdin(Stdio::null());
+    command
+}
+
+fn run(command: &mut Command) -> Result<Output, String> {
+    command.output().map_err(|error| format!("loaderd: {error}"))
+}
+
+fn check(it: &Use) -> Result<(), String> {
+    let output = run(&mut loaderd(&folder()?, it.arguments))?;
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let mut rest = &*stderr;
+    for part in it.stderr {
+        let at = rest.find(part).ok_or_else(|| format!("no {part:?} in its place in\n{stderr}"))?;
+        rest = &rest[at + part.len()..];
+    }
+    if stdout != it.stdout || output.status.code() != Some(it.exit) {
+        return Err(format!("exit {:?}, standard output {stdout:?}, standard error\n{stderr}", output.status.code()));
+    }
+    Ok(())
+}
+
+/// A server that is ended with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a server whose control messages come on its standard output, and waits for the first one.
+fn start(command: &mut Command) -> Result<(Server, u16), String> {
+    let child = command.stdout(Stdio::piped()).spawn().map_err(|error| format!("loaderd: {error}"))?;
+    let mut server = Server(child);
+    let stdout = server.0.stdout.take().ok_or("no standard output")?;
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).map_err(|error| error.to_string())?;
+    let message: serde_json::Value = serde_json::from_str(&line).map_err(|error| format!("{line:?}: {error}"))?;
+    let port = message["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+    match (message["event"].as_str(), message["socket"].as_str(), port) {
+        (Some("listen"), Some("http"), Some(port)) => Ok((server, port)),
+        _ => Err(format!("not the message that was wanted: {line}")),
+    }
+}
+
+fn get(port: u16, path: &str) -> Result<String, String> {
+    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).map_err(|error| error.to_string())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).map_err(|error| error.to_string())?;
+    Ok(answer)
+}
+
+fn expect_hello(port: u16) -> Result<(), String> {
+    let answer = get(port, "/path")?;
+    let right = answer.starts_with("HTTP/1.1 200 ") && answer.contains("hello you at /path");
+    if right { Ok(()) } else { Err(format!("not the answer that was wanted: {answer}")) }
+}
+
+const DATED: &str = "  compatibilityDate = \"2026-08-15\",\n  modules";
+
+fn serves() -> Result<(), String> {
+    let folder = folder()?;
+    folder.write("config.capnp", &CONFIG.replacen("  modules", DATED, 1))?;
+    let arguments = ["serve", "--control-fd=1", "-shttp=127.0.0.1:0", "config.capnp", "config", "-d", "files=."];
+    let (mut server, port) = start(&mut loaderd(&folder, &arguments))?;
+    expect_hello(port)?;
+    let pid = server.0.id().to_string();
+    let told = Command::new("kill").args(["-TERM", &pid]).status().map_err(|error| error.to_string())?;
+    let ended = server.0.wait().map_err(|error| error.to_string())?;
+    if told.success() && ended.success() { Ok(()) } else { Err(format!("it ended with {ended}")) }
+}
+
+fn compiles() -> Result<(), String> {
+    let folder = folder()?;
+    folder.write("config.capnp", &CONFIG.replacen("  modules", DATED, 1))?;
+    let compiled = run(&mut loaderd(&folder, &["compile", "--config-only", "config.capnp"]))?;
+    if !compiled.status.success() {
+        return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
+    }
+    let path = folder.path().join("config.bin");
+    std::fs::write(&path, &compiled.stdout).map_err(|error| error.to_string())?;
+    // What was embedded is inside: the sources may go.
+    std::fs::remove_file(folder.path().join("worker.js")).map_err(|error| error.to_string())?;
+    let encoded = std::fs::File::open(&path).map_err(|error| error.to_string())?;
+    let arguments = ["serve", "-b", "-", "--control-fd", "1", "-s", "http=127.0.0.1:0", "-d", "files=."];
+    let (_server, port) = start(loaderd(&folder, &arguments).stdin(encoded))?;
+    expect_hello(port)
+}
+
+fn conforms() -> Result<(), String> {
+    let folder = Scratch::new()?;
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conform");
+    let output = run(&mut loaderd(&folder, &["conform", cases]))?;
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stdout).into_owned()) }
+}
