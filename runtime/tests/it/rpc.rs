@@ -313,3 +313,47 @@ fn what_passes_through_javascript_comes_back_equal() {
         assert_eq!(back.to_json().expect("JSON").as_deref(), Some(json));
     }
 }
+
+/// Tells when it is dropped.
+struct Dropped(mpsc::Sender<()>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        // A test that failed has stopped waiting.
+        let _ = self.0.send(());
+    }
+}
+
+#[test]
+fn everything_given_to_an_invocation_is_let_go_of() {
+    const ROUNDS: usize = 50;
+    let isolate = worker(
+        "import { WorkerEntrypoint, RpcStub } from 'cloudflare:workers';
+         export default class extends WorkerEntrypoint {
+           async used(host) { await host.a(); await host.b().c; }
+           async duplicated(host) { globalThis.kept = host.dup(); await host.a(); }
+           async unawaited(host) { host.a(); host.b(); }
+           async wrapped(host) { const s = new RpcStub({ host: () => 1 }); await s.host(); host.dup().x; }
+           async givesCallbacks(host) { await host.a(() => 1, { b: () => 2 }); }
+           async throws(host) { await host.a(); throw new Error('no'); }
+           async returned(host) { return { host: host.dup(), more: () => 1 }; }
+         }",
+    );
+    let entrypoint = isolate.entrypoint(EntrypointSpec::default());
+    let (sender, dropped) = mpsc::channel();
+    let methods = ["used", "duplicated", "unawaited", "wrapped", "givesCallbacks", "throws", "returned"];
+    for _ in 0..ROUNDS {
+        for method in methods {
+            let guard = Dropped(sender.clone());
+            let tools = host(move |_, _| {
+                let _held = &guard;
+                Ok(Plain::Object([("c", Plain::from(1_u32))].into_iter().collect()))
+            });
+            let answer = start(&*entrypoint, &[method], vec![tools]).recv().expect("an answer");
+            assert_eq!(answer.result.is_err(), method == "throws", "{method}");
+        }
+    }
+    for _ in 0..ROUNDS * methods.len() {
+        dropped.recv().expect("each is dropped");
+    }
+}
