@@ -180,7 +180,8 @@ class Body {
   }
   async blob() {
     if (!(#content in this)) illegalInvocation();
-    const type = this.headers.get('content-type') ?? '';
+    // Of several types the last counts.
+    const type = (this.headers.get('content-type') ?? '').split(', ').at(-1);
     return load('blob').newBlob(await readAll(this.#content), type);
   }
 

@@ -349,7 +349,7 @@ function newResponse(parts) {
 function dataResponse(url) {
   const parts = native.dataUrl(url);
   if (parts === undefined) throw new TypeError(`Fetch API cannot load: ${url}`);
-  return new Response(parts.bytes, { headers: { 'content-type': parts.type } });
+  return new Response(parts.bytes, { statusText: 'OK', headers: { 'content-type': parts.type } });
 }
 
 async function fetch(input, init) {

@@ -109,9 +109,12 @@ const newEntryIterator = iteratorClass('EntryIterator', (state) => advance(state
 const newKeyIterator = iteratorClass('KeyIterator', (state) => advance(state, (pair) => pair[0]));
 const newValueIterator = iteratorClass('ValueIterator', (state) => advance(state, (pair) => pair[1]));
 
+const ESCAPES = { __proto__: null, '"': '%22', '\n': '%0A', '\\': '\\\\' };
+
 // A name or file name inside a header's quotes.
 function quoted(text) {
-  return text.replace(/["\r\n]/g, (character) => (character === '"' ? '%22' : character === '\r' ? '%0D' : '%0A'));
+  if (text.endsWith('\\')) throw new TypeError("Name or filename can't end with backslash");
+  return text.replace(/["\n\\]/g, (character) => ESCAPES[character]);
 }
 
 // The form as multipart/form-data: its bytes and the content type with the boundary.

@@ -51,7 +51,7 @@ class Headers {
       return;
     }
     for (const key of primordials.ownKeys(init)) {
-      if (!apply(primordials.propertyIsEnumerable, init, [key])) continue;
+      if (typeof key === 'symbol' || !apply(primordials.propertyIsEnumerable, init, [key])) continue;
       this.#append(key, init[key]);
     }
   }

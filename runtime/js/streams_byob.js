@@ -123,7 +123,8 @@ function tee(stream) {
       (reason) => {
         canceled[i] = true;
         reasons[i] = reason;
-        if (canceled[1 - i]) cancellation.resolve(readable.cancel(stream, reasons));
+        if (!canceled[1 - i]) return promiseResolve(undefined);
+        cancellation.resolve(readable.cancel(stream, reasons));
         return cancellation.promise;
       },
     );

@@ -168,6 +168,11 @@ class ByteController {
       throw error;
     }
     this.forget();
+    // What a read that asked for more has got so far is its answer, as on the platform.
+    if (first !== undefined && first.kind === 'byob' && first.filled > 0) {
+      this.shiftPending();
+      this.stream.reader.requests.shift().chunk(viewOf(first));
+    }
     readable.close(this.stream);
   }
   enqueue(view) {
@@ -296,9 +301,15 @@ class ByteController {
         return;
       }
       if (this.closeRequested) {
-        const error = new TypeError('Insufficient bytes to fill elements in the given buffer');
-        this.error(error);
-        request.error(error);
+        if (into.filled % element !== 0) {
+          const error = new TypeError('Insufficient bytes to fill elements in the given buffer');
+          this.error(error);
+          request.error(error);
+          return;
+        }
+        const filled = viewOf(into);
+        this.afterDrain();
+        request.chunk(filled);
         return;
       }
     }

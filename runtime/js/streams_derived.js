@@ -51,7 +51,9 @@ function tee(stream) {
       (reason) => {
         canceled[index] = true;
         reasons[index] = reason;
-        if (canceled[1 - index]) cancellation.resolve(cancel(stream, reasons));
+        // As on the platform, the first branch that is cancelled does not wait for the second.
+        if (!canceled[1 - index]) return promiseResolve(undefined);
+        cancellation.resolve(cancel(stream, reasons));
         return cancellation.promise;
       },
       1,

@@ -81,8 +81,9 @@ function join(expected, highWaterMark) {
       source.controller.error(reason);
       return promiseResolve(undefined);
     },
-    highWaterMark,
-    highWaterMark === 1 ? undefined : (chunk) => bytesOf(chunk)?.byteLength ?? 0,
+    highWaterMark ?? 1,
+    // Without a mark of its own nothing is ever queued as far as its writer can see.
+    highWaterMark === undefined ? () => 0 : (chunk) => bytesOf(chunk)?.byteLength ?? 0,
   );
   source.length = expected;
   return { readable: source, writable: sink };
@@ -99,7 +100,7 @@ function bytesOf(chunk) {
 
 function mark(strategy) {
   const highWaterMark = strategy?.highWaterMark;
-  return highWaterMark === undefined ? 1 : +highWaterMark;
+  return highWaterMark === undefined ? undefined : +highWaterMark;
 }
 
 const joined = Symbol('joined');
@@ -122,7 +123,8 @@ class FixedLengthStream extends IdentityTransformStream {
     if (length > Number.MAX_SAFE_INTEGER) {
       throw new TypeError('FixedLengthStream requires an integer expected length less than 2^53.');
     }
-    super(joined, join(length, mark(queuing)));
+    const highWaterMark = mark(queuing);
+    super(joined, join(length, highWaterMark === undefined ? undefined : Math.min(highWaterMark, length)));
   }
 }
 expose(FixedLengthStream, 'FixedLengthStream');

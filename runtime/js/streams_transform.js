@@ -234,7 +234,8 @@ class TransformStream {
     this.#readable = readable.wrap(inner.readable);
     this.#writable = writable.wrap(inner.writable);
     if (start === undefined) inner.started.resolve(undefined);
-    else inner.started.resolve(primordials.apply(start, transformer, [controller]));
+    // What it throws fails the stream, not its construction, as on the platform.
+    else inner.started.resolve(callAsync(start, transformer, [controller]));
   }
   get readable() {
     if (!(#readable in this)) illegalInvocation();

@@ -201,6 +201,7 @@ class URLSearchParams {
       } else {
         const keys = primordials.ownKeys(init);
         for (let i = 0; i < keys.length; i++) {
+          if (typeof keys[i] === 'symbol') continue;
           if (!primordials.apply(primordials.propertyIsEnumerable, init, [keys[i]])) continue;
           const name = wellFormed(keys[i]);
           const value = wellFormed(init[keys[i]]);

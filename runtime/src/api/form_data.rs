@@ -49,7 +49,7 @@ fn parse_callback(
     let boundary = args.get(1).to_rust_string_lossy(scope);
     let parts = match parse(&bytes, &boundary) {
         Ok(parts) => parts,
-        Err(message) => return throw_type_error(scope, message),
+        Err(message) => return throw_type_error(scope, &message),
     };
     let mut rows = Vec::with_capacity(parts.len());
     for part in parts {
@@ -75,81 +75,112 @@ fn find(bytes: &[u8], pattern: &[u8], from: usize) -> Option<usize> {
     bytes.get(from..)?.windows(pattern.len()).position(|window| window == pattern).map(|at| at + from)
 }
 
-/// The parts, or what is wrong in the platform's words.
-fn parse(bytes: &[u8], boundary: &str) -> Result<Vec<Part>, &'static str> {
-    let delimiter = format!("--{boundary}").into_bytes();
-    let separator = format!("\r\n--{boundary}").into_bytes();
-    let mut at = if bytes.starts_with(&delimiter) {
-        delimiter.len()
-    } else {
-        find(bytes, &separator, 0).ok_or("No initial boundary string (or you have a truncated message).")?
-            + separator.len()
-    };
+/// The length of a line break (`\r\n` or `\n`) at a place; 0 where there is none.
+fn line_break(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..) {
+        Some([b'\n', ..]) => 1,
+        Some([b'\r', b'\n', ..]) => 2,
+        _ => 0,
+    }
+}
+
+/// Where an empty line after `from` begins, and where what follows it does.
+fn empty_line(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+    let mut at = from;
+    while at < bytes.len() {
+        let first = line_break(bytes, at);
+        let second = if first == 0 { 0 } else { line_break(bytes, at + first) };
+        if second > 0 {
+            return Some((at, at + first + second));
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The parts, or what is wrong in the platform's words. Line feeds alone count as line breaks, as on the platform.
+fn parse(bytes: &[u8], boundary: &str) -> Result<Vec<Part>, String> {
+    let separator = format!("\n--{boundary}").into_bytes();
+    let delimiter = &separator[1..];
+    let mut at = find(bytes, delimiter, 0)
+        .ok_or("No initial boundary string (or you have a truncated message).")?
+        .saturating_add(delimiter.len());
     let mut parts = Vec::new();
     loop {
-        if bytes[at..].starts_with(b"--") {
+        if bytes.get(at..).is_some_and(|rest| rest.starts_with(b"--")) {
             return Ok(parts);
         }
-        at = find(bytes, b"\r\n", at).ok_or("Boundary string was not succeeded by CRLF.")? + 2;
-        let head_end = find(bytes, b"\r\n\r\n", at).ok_or("No multipart message header termination found.")?;
+        let lead = line_break(bytes, at);
+        if lead == 0 {
+            return Err("Boundary string was not succeeded by CRLF, LF, or '--'.".into());
+        }
+        at += lead;
+        let (head_end, start) = empty_line(bytes, at).ok_or("No multipart message header termination found.")?;
         let head = String::from_utf8_lossy(&bytes[at..head_end]);
-        let start = head_end + 4;
-        let end = find(bytes, &separator, head_end + 2)
-            .ok_or("No subsequent boundary string after multipart message.")?
-            .max(start);
-        if let Some(part) = part(&head, start, end)? {
-            if parts.len() == PARTS_MAX {
-                return Err("Too many parts in a multipart/form-data body.");
-            }
-            parts.push(part);
+        let feed = find(bytes, &separator, start).ok_or("No subsequent boundary string after multipart message.")?;
+        // The carriage return before the line feed is not part of the content either.
+        let end = if feed > start && bytes[feed - 1] == b'\r' { feed - 1 } else { feed };
+        if parts.len() == PARTS_MAX {
+            return Err("Too many parts in a multipart/form-data body.".into());
         }
-        at = end + separator.len();
-        if at > bytes.len() {
-            return Err("No subsequent boundary string after multipart message.");
-        }
+        parts.push(part(&head, start, end)?);
+        at = feed + separator.len();
     }
 }
 
-fn part(head: &str, start: usize, end: usize) -> Result<Option<Part>, &'static str> {
+fn part(head: &str, start: usize, end: usize) -> Result<Part, String> {
+    let mut disposition = None;
+    let mut media_type = None;
+    for line in head.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        if key.trim().eq_ignore_ascii_case("content-type") {
+            media_type = Some(value.trim().to_owned());
+        } else if key.trim().eq_ignore_ascii_case("content-disposition") {
+            disposition = Some(value.trim());
+        }
+    }
+    let mut rest = disposition.ok_or("No valid Content-Disposition header found in FormData part.")?;
+    let kind = rest.split(';').next().unwrap_or("").trim();
+    if kind != "form-data" {
+        return Err(format!(
+            "Content-Disposition header for FormData part must have the value \"form-data\", possibly followed by \
+             parameters. Got: \"{kind}\""
+        ));
+    }
     let mut name = None;
     let mut filename = None;
-    let mut media_type = None;
-    for line in head.split("\r\n") {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        let value = value.trim();
-        if key.trim().eq_ignore_ascii_case("content-type") {
-            media_type = Some(value.to_owned());
-        } else if key.trim().eq_ignore_ascii_case("content-disposition") {
-            let mut rest = value;
-            let kind = rest.split(';').next().unwrap_or("").trim();
-            if !kind.eq_ignore_ascii_case("form-data") {
-                return Err("Content-Disposition header for FormData part must have the value \"form-data\".");
-            }
-            while let Some((_, parameters)) = rest.split_once(';') {
-                let (key, value, after) = parameter(parameters);
-                match key.to_ascii_lowercase().as_str() {
-                    "name" => name = Some(value),
-                    "filename" => filename = Some(value),
-                    _ => {}
-                }
-                rest = after;
-            }
+    while let Some((_, parameters)) = rest.split_once(';') {
+        let (key, value, after) = parameter(parameters);
+        match key.to_ascii_lowercase().as_str() {
+            "name" => name = Some(value),
+            "filename" => filename = Some(value),
+            _ => {}
         }
+        rest = after;
     }
-    let name = name.ok_or("No valid Content-Disposition header found in FormData part.")?;
-    Ok(Some(Part { name, filename, media_type, start, end }))
+    let name = name.ok_or("Content-Disposition header in FormData part is missing a name.")?;
+    Ok(Part { name, filename, media_type, start, end })
 }
 
-/// The first `key=value` or `key="value"`, and what follows it from its `;` on.
+/// The first `key=value` or `key="value"`, and what follows it from its `;` on. In quotes, a backslash stands for the
+/// character after it.
 fn parameter(text: &str) -> (&str, String, &str) {
     let Some((key, rest)) = text.split_once('=') else { return (text.trim(), String::new(), "") };
-    if let Some(quoted) = rest.strip_prefix('"') {
-        let close = quoted.find('"').unwrap_or(quoted.len());
-        let value = quoted[..close].replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n");
-        return (key.trim(), value, quoted.get(close + 1..).unwrap_or(""));
+    let rest = rest.trim_start();
+    let Some(quoted) = rest.strip_prefix('"') else {
+        let close = rest.find(';').unwrap_or(rest.len());
+        return (key.trim(), rest[..close].trim().to_owned(), &rest[close..]);
+    };
+    let mut value = String::new();
+    let mut characters = quoted.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '"' => return (key.trim(), value, &quoted[at + 1..]),
+            '\\' => value.extend(characters.next().map(|(_, escaped)| escaped)),
+            other => value.push(other),
+        }
     }
-    let close = rest.find(';').unwrap_or(rest.len());
-    (key.trim(), rest[..close].trim().to_owned(), &rest[close..])
+    (key.trim(), value, "")
 }
 
 #[cfg(test)]
