@@ -172,8 +172,10 @@ fn code(
              instead.",
         ));
     };
-    if !worker.durable_object_namespaces.is_empty() {
-        return Err(unsupported("Durable Object namespaces are not supported by loaderd yet."));
+    for namespace in &worker.durable_object_namespaces {
+        // The Worker's other entrypoints work without it, and bindings to it are refused.
+        let class = &namespace.class_name;
+        tracing::warn!("service {name}: Durable Objects are not supported by loaderd yet: nothing can reach {class}");
     }
     if !worker.tails.is_empty() || !worker.streaming_tails.is_empty() {
         return Err(unsupported("Tail Workers are not supported by loaderd yet."));
