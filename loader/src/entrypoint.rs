@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use futures::channel::oneshot;
 use loaderd_runtime::isolate::EntrypointSpec;
 use loaderd_runtime::limits::Cause;
+use loaderd_runtime::objects::ObjectKey;
 use loaderd_runtime::rpc::{Answer, Call, Capability, Message, Op, Reply, RpcError};
 use parking_lot::Mutex;
 
@@ -23,6 +24,8 @@ pub struct Entrypoint(Arc<Shared>);
 struct Shared {
     worker: Arc<Worker>,
     spec: EntrypointSpec,
+    /// Which object, when the entrypoint is a class of Durable Objects.
+    object: Option<ObjectKey>,
     caller: Option<Caller>,
     /// The entrypoint in the isolate that runs now; another isolate makes another.
     placed: Mutex<Option<(Generation, Arc<dyn PlacedEntrypoint>)>>,
@@ -30,7 +33,11 @@ struct Shared {
 
 impl Entrypoint {
     pub(crate) fn new(worker: Arc<Worker>, spec: EntrypointSpec) -> Self {
-        Self(Arc::new(Shared { worker, spec, caller: None, placed: Mutex::new(None) }))
+        Self(Arc::new(Shared { worker, spec, object: None, caller: None, placed: Mutex::new(None) }))
+    }
+
+    pub(crate) fn of_object(worker: Arc<Worker>, spec: EntrypointSpec, key: ObjectKey) -> Self {
+        Self(Arc::new(Shared { worker, spec, object: Some(key), caller: None, placed: Mutex::new(None) }))
     }
 
     /// The same entrypoint, its calls counted against what one caller may have running at once.
@@ -39,6 +46,7 @@ impl Entrypoint {
         Self(Arc::new(Shared {
             worker: Arc::clone(&self.0.worker),
             spec: self.0.spec.clone(),
+            object: self.0.object.clone(),
             caller: Some(caller),
             placed: Mutex::new(None),
         }))
@@ -76,14 +84,14 @@ impl Entrypoint {
     pub(crate) fn placed(
         &self,
         generation: Generation,
-        make: impl FnOnce(&EntrypointSpec) -> Arc<dyn PlacedEntrypoint>,
+        make: impl FnOnce(&EntrypointSpec, Option<&ObjectKey>) -> Arc<dyn PlacedEntrypoint>,
     ) -> Arc<dyn PlacedEntrypoint> {
         if let Some((made_for, placed)) = &*self.0.placed.lock()
             && *made_for == generation
         {
             return Arc::clone(placed);
         }
-        let placed = make(&self.0.spec);
+        let placed = make(&self.0.spec, self.0.object.as_ref());
         *self.0.placed.lock() = Some((generation, Arc::clone(&placed)));
         placed
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use loaderd_runtime::channel::InvocationReport;
 use loaderd_runtime::isolate::{self, EntrypointSpec, Isolate};
 use loaderd_runtime::limits::{Cause, Outcome, Usage};
+use loaderd_runtime::objects::ObjectKey;
 use loaderd_runtime::rpc::{Call, Reply};
 use parking_lot::Mutex;
 
@@ -120,6 +121,10 @@ impl PlacedIsolate for Placed {
         Arc::new(LocalEntrypoint(self.isolate().map(|isolate| isolate.entrypoint(spec))))
     }
 
+    fn object(&self, spec: EntrypointSpec, key: ObjectKey) -> Option<Arc<dyn PlacedEntrypoint>> {
+        Some(Arc::new(LocalEntrypoint(self.isolate().map(|isolate| isolate.object(spec, key)))))
+    }
+
     fn end(&self, cause: Cause) {
         match self.isolate() {
             Some(isolate) => isolate.end(cause),
@@ -142,10 +147,10 @@ struct LocalEntrypoint(Option<Arc<isolate::Entrypoint>>);
 impl PlacedEntrypoint for LocalEntrypoint {
     fn invoke(&self, call: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
         let on_end = Once(Some(on_end));
-        let invocation = self.0.as_ref().map(|entrypoint| {
-            entrypoint.invoke(call, reply, Some(Box::new(move |report: InvocationReport| on_end.call(report))))
-        });
-        Invoked { invocation: Arc::new(LocalInvocation(invocation)), pipeline: None }
+        let on_end = Box::new(move |report: InvocationReport| on_end.call(report));
+        let started = self.0.as_ref().map(|entrypoint| entrypoint.invoke_pipelined(call, reply, Some(on_end)));
+        let (invocation, pipeline) = started.unzip();
+        Invoked { invocation: Arc::new(LocalInvocation(invocation)), pipeline }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 pub use loaderd_runtime::invocation::OnEnd as OnInvocationEnd;
 use loaderd_runtime::isolate::{EntrypointSpec, LoadCode, LoadReport};
 use loaderd_runtime::limits::Cause;
+use loaderd_runtime::objects::ObjectKey;
 use loaderd_runtime::rpc::{Call, Capability, Reply};
 
 use crate::error::LoaderError;
@@ -35,6 +36,12 @@ pub struct StartRequest {
 pub trait PlacedIsolate: Send + Sync + 'static {
     /// An entrypoint of the Worker. Only used after `on_started` said that the Worker runs.
     fn entrypoint(&self, spec: EntrypointSpec) -> Arc<dyn PlacedEntrypoint>;
+
+    /// A Durable Object whose class is the entrypoint that `spec` names. `None`: there are none in this place.
+    fn object(&self, spec: EntrypointSpec, key: ObjectKey) -> Option<Arc<dyn PlacedEntrypoint>> {
+        let _ = (spec, key);
+        None
+    }
 
     /// Ends the isolate and answers everybody who waits for it. The first cause wins; also legal while it starts.
     fn end(&self, cause: Cause);

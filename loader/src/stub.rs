@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use loaderd_runtime::isolate::{EntrypointSpec, LoadReport};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::objects::ObjectKey;
 use loaderd_runtime::rpc::Message;
 
 use crate::entrypoint::Entrypoint;
@@ -27,6 +28,13 @@ impl WorkerStub {
     pub fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Arc<Entrypoint> {
         let name = name.filter(|name| *name != "default").map(str::to_owned);
         Arc::new(Entrypoint::new(Arc::clone(&self.0), EntrypointSpec { name, props, limits }))
+    }
+
+    /// A Durable Object of the class that is exported under `class`. It comes into being when it is first called.
+    #[must_use]
+    pub fn object(&self, class: &str, key: ObjectKey) -> Arc<Entrypoint> {
+        let spec = EntrypointSpec { name: Some(class.to_owned()), ..EntrypointSpec::default() };
+        Arc::new(Entrypoint::of_object(Arc::clone(&self.0), spec, key))
     }
 
     /// Waits until the Worker runs. Dropping the future changes nothing.

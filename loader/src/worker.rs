@@ -20,7 +20,7 @@ use crate::error::LoaderError;
 use crate::host::{HostShared, LoaderOptions};
 use crate::live::{IdleKey, Ticket};
 use crate::loader::Namespace;
-use crate::placement::{OnInvocationEnd, PlacedIsolate, StartRequest};
+use crate::placement::{Invoked, OnInvocationEnd, PlacedEntrypoint, PlacedInvocation, PlacedIsolate, StartRequest};
 
 /// Calls that may wait for one Worker to start. Over it they are refused as overloaded.
 pub const WAITING_CALLS_MAX: usize = 1024;
@@ -388,10 +388,13 @@ impl Worker {
         pending: PendingCall,
     ) -> Option<Arc<dyn Capability>> {
         let PendingCall { entrypoint, call, reply, on_end } = pending;
-        let placed = entrypoint.placed(generation, |spec| {
+        let placed = entrypoint.placed(generation, |spec, object| {
             let mut spec = spec.clone();
             spec.limits = self.limits().lowest(spec.limits);
-            isolate.entrypoint(spec)
+            match object {
+                None => isolate.entrypoint(spec),
+                Some(key) => isolate.object(spec, key.clone()).unwrap_or_else(|| Arc::new(NoObjects)),
+            }
         });
         // The entrypoint keeps its Worker, and so the isolate, while the invocation is open.
         let on_end: OnInvocationEnd = Box::new(move |report| {
@@ -553,6 +556,23 @@ fn isolate_ended(worker: &Weak<Worker>, generation: Generation, ticket: Ticket, 
         worker.host.live.no_longer_idle(key);
     }
     worker.forget();
+}
+
+/// What stands for Durable Objects in a place that has none.
+struct NoObjects;
+
+impl PlacedEntrypoint for NoObjects {
+    fn invoke(&self, _: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
+        let error = RpcError::new("Error", "Durable Objects are not supported where this Worker runs.");
+        let report = never_ran(&error);
+        reply.send(Err(error));
+        on_end(report);
+        Invoked { invocation: Arc::new(NoObjects), pipeline: None }
+    }
+}
+
+impl PlacedInvocation for NoObjects {
+    fn end(&self, _: Cause) {}
 }
 
 fn refuse_all(waiting: Vec<Arc<InvocationSlot>>, error: &RpcError) {

@@ -84,8 +84,9 @@ const SERVICE = 1;
 const PROPERTY = 2;
 const PROMISE = 3;
 const LOOPBACK = 4;
-// What Rust says of a loader; a WorkerLoader keeps its state to itself.
+// What Rust says of a loader and of a namespace of Durable Objects; their objects keep their state to themselves.
 const LOADER = 5;
+const NAMESPACE = 6;
 
 // What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
 // have it called on other people's stubs.
@@ -396,6 +397,7 @@ function makeProperty(parent, name) {
 // A stub for an import; also called by Rust for each capability that arrives.
 function makeStub(id, kind) {
   if (kind === LOADER) return load('worker_loader').make(id);
+  if (kind === NAMESPACE) return load('durable_objects').makeNamespace(id);
   const state = { __proto__: null, kind, id, disposed: false };
   if (kind === STUB) return makeCallable(RpcStub.prototype, state);
   const service = { __proto__: ServiceStub.prototype };

@@ -190,8 +190,29 @@ function withEnvAndExports(newEnv, newExports, fn) {
 // --- Entrypoints --------------------------------------------------------------------------------------------------
 
 // Called by Rust for the first call of an invocation.
-function entrypoint(name, props, path, args, stubs, reply, result) {
-  rpc.answer(() => callEntrypoint(name, props, path, args), stubs, reply, result);
+function entrypoint(name, props, path, args, stubs, reply, result, object) {
+  const call =
+    object === undefined
+      ? () => callEntrypoint(name, props, path, args)
+      : () => callObject(name, object, props, path, args);
+  rpc.answer(call, stubs, reply, result);
+}
+
+// An event of a Durable Object.
+function callObject(name, object, props, path, args) {
+  const main = native.mainExports();
+  const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
+  if (typeof value !== 'function') throw new Error(`Worker has no such Durable Object class: ${name}`);
+  const about = { __proto__: null, props, exports: loopbacks(), waitUntil };
+  const make = (state) => new value(state, native.env());
+  const deliver = (instance) => {
+    if (path.length === 1 && path[0] === 'fetch') {
+      const http = load('rpc_http');
+      if (http.isFetch(path, args)) return http.deliverFetch((request) => fetchOf(instance)(request), args[0]);
+    }
+    return rpc.callMember(rpc.lookup(instance, false, path, rpc.RESERVED_OF_ENTRYPOINTS), path, args);
+  };
+  return load('durable_objects').withObject(name, object, about, make, deliver);
 }
 
 function fetchOf(handler) {

@@ -12,6 +12,7 @@
 //! | [`rpc`] | JS RPC: values as bytes plus capabilities, stubs, targets, sessions |
 //! | [`api`] | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
 //! | [`channel`] | the traits through which everything leaves an isolate |
+//! | [`objects`] | Durable Objects: their ids, and the trait to a namespace |
 //! | [`dynamic`] | loading Workers from a Worker: what a parent says, and the traits to a loader |
 //! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
@@ -27,6 +28,7 @@ pub mod isolate;
 mod js;
 pub mod limits;
 pub mod modules;
+pub mod objects;
 pub mod rpc;
 pub mod setup;
 mod vm;

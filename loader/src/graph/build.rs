@@ -11,7 +11,9 @@ use loaderd_runtime::modules::{Module, WorkerSource};
 
 use super::{Graph, GraphOptions, Node, Reach, Shared, disk, env, network};
 use crate::code::{CheckedCode, GlobalOutbound};
-use crate::config::{BindingValue, Config, INTERNET, Network, ServiceDesignator, ServiceKind, Worker, WorkerCode};
+use crate::config::{
+    BindingValue, Config, DurableObjectStorage, INTERNET, Network, ServiceDesignator, ServiceKind, Worker, WorkerCode,
+};
 use crate::error::LoaderError;
 use crate::host::{LoaderHost, LoaderOptions};
 
@@ -64,6 +66,7 @@ impl Graph {
         let mut starting = Vec::new();
         let mut errors = Vec::new();
         let mut loaders = env::Loaders::new(host);
+        let objects = env::unique_keys(config);
         let internet = network::service(&Network::internet(), host.tasks());
         match internet {
             Ok(internet) => drop(nodes.insert(INTERNET.to_owned(), Node::Plain(internet))),
@@ -72,7 +75,7 @@ impl Graph {
         for service in &config.services {
             let name = &service.name;
             let node = match &service.kind {
-                ServiceKind::Worker(worker) => match code(name, worker, options, &reach, &mut loaders) {
+                ServiceKind::Worker(worker) => match code(name, worker, options, &reach, &objects, &mut loaders) {
                     Ok(code) => {
                         let loader = host.loader(LoaderOptions::default());
                         loader.load_configured(code).map(Node::Worker).map_err(|error| start_error(name, error))
@@ -163,6 +166,7 @@ fn code(
     worker: &Worker,
     options: &GraphOptions,
     reach: &Reach,
+    objects: &env::UniqueKeys<'_>,
     loaders: &mut env::Loaders,
 ) -> Result<CheckedCode, GraphError> {
     let unsupported = |problem| GraphError::Unsupported { service: name.to_owned(), problem };
@@ -172,10 +176,10 @@ fn code(
              instead.",
         ));
     };
-    for namespace in &worker.durable_object_namespaces {
-        // The Worker's other entrypoints work without it, and bindings to it are refused.
-        let class = &namespace.class_name;
-        tracing::warn!("service {name}: Durable Objects are not supported by loaderd yet: nothing can reach {class}");
+    if matches!(worker.durable_object_storage, DurableObjectStorage::LocalDisk { .. }) {
+        return Err(unsupported(
+            "Durable Objects with storage on disk are not supported by loaderd yet. Use `inMemory`.",
+        ));
     }
     if !worker.tails.is_empty() || !worker.streaming_tails.is_empty() {
         return Err(unsupported("Tail Workers are not supported by loaderd yet."));
@@ -204,7 +208,7 @@ fn code(
         source: WorkerSource { main_module, modules },
         compat,
         limits: worker.limits,
-        env: Some(env::env(name, &worker.bindings, reach, loaders, &passed_on)?),
+        env: Some(env::env(name, &worker.bindings, reach, objects, loaders, &passed_on)?),
         global_outbound: GlobalOutbound::Cap(outbound),
         console: options.console.clone(),
         on_hang: HangPolicy::Report,

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use loaderd_runtime::objects::{NamespaceCap, ObjectKey, ObjectNamespace};
 use loaderd_runtime::rpc::plain::{BytesKind, Plain, PlainObject};
 use loaderd_runtime::rpc::{Cap, CapKind, Message};
 
 use super::build::GraphError;
 use super::{Reach, Service};
 use crate::WorkerLoader;
-use crate::config::{Binding, BindingValue, ServiceDesignator};
+use crate::config::{Binding, BindingValue, Config, NamespaceKind, ServiceDesignator};
 use crate::host::{LoaderHost, LoaderOptions};
 
 /// The loaders of a configuration: bindings with the same id share a cache.
@@ -30,11 +31,48 @@ impl Loaders {
     }
 }
 
+/// By service and class: what the ids of its Durable Objects are derived from.
+pub(super) type UniqueKeys<'a> = HashMap<(&'a str, &'a str), Option<String>>;
+
+/// Every class of Durable Objects that a configuration declares.
+pub(super) fn unique_keys(config: &Config) -> UniqueKeys<'_> {
+    let workers = config.services.iter().filter_map(|service| Some((service.name.as_str(), service.worker()?)));
+    let namespaces = workers.flat_map(|(service, worker)| {
+        worker.durable_object_namespaces.iter().map(move |namespace| {
+            let unique_key = match &namespace.kind {
+                NamespaceKind::Durable { unique_key } => Some(unique_key.clone()),
+                NamespaceKind::EphemeralLocal => None,
+            };
+            ((service, namespace.class_name.as_str()), unique_key)
+        })
+    });
+    namespaces.collect()
+}
+
+/// The objects of one class.
+struct Objects {
+    reach: Reach,
+    class: ServiceDesignator,
+    unique_key: Option<String>,
+}
+
+impl ObjectNamespace for Objects {
+    fn unique_key(&self) -> Option<&str> {
+        self.unique_key.as_deref()
+    }
+
+    fn object(&self, key: ObjectKey) -> Cap {
+        let target = Arc::new(Service::of_object(self.reach.clone(), &self.class, key));
+        Cap { kind: CapKind::Service, target }
+    }
+}
+
 /// Makes a Worker's `env`.
 pub(super) fn env(
     worker: &str,
     bindings: &[Binding],
     reach: &Reach,
+    objects: &UniqueKeys<'_>,
     loaders: &mut Loaders,
     options: &LoaderOptions,
 ) -> Result<Message, GraphError> {
@@ -52,6 +90,17 @@ pub(super) fn env(
             BindingValue::Service(designator) => service(designator, reach),
             BindingValue::FromEnvironment(variable) => {
                 std::env::var(variable).map_or(Plain::Null, |value| Plain::from(value.as_str()))
+            }
+            BindingValue::DurableObjectNamespace(designator) => {
+                let service = designator.service.as_deref().unwrap_or(worker);
+                let unique_key = objects.get(&(service, designator.class_name.as_str())).cloned().flatten();
+                let class = ServiceDesignator {
+                    entrypoint: Some(designator.class_name.clone()),
+                    ..ServiceDesignator::to(service)
+                };
+                let namespace = Objects { reach: reach.clone(), class, unique_key };
+                let target = Arc::new(NamespaceCap(Arc::new(namespace)));
+                Plain::Cap(Cap { kind: CapKind::Service, target })
             }
             BindingValue::WorkerLoader { id } => Plain::Cap(loaders.loader(id.as_deref(), options).binding()),
             other => return Err(problem(format!("bindings of kind `{}` are not supported by loaderd.", other.kind()))),

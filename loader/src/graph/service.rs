@@ -5,6 +5,7 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::objects::ObjectKey;
 use loaderd_runtime::rpc::plain::Plain;
 use loaderd_runtime::rpc::{Answer, Call, Capability, Message, Reply, RpcError};
 
@@ -20,6 +21,8 @@ pub struct Service(Arc<Inner>);
 struct Inner {
     reach: Reach,
     designator: ServiceDesignator,
+    /// Which object, when the entrypoint is a class of Durable Objects.
+    object: Option<ObjectKey>,
     target: OnceLock<Target>,
 }
 
@@ -31,7 +34,12 @@ enum Target {
 
 impl Service {
     pub(super) fn new(reach: Reach, designator: &ServiceDesignator) -> Self {
-        Self(Arc::new(Inner { reach, designator: designator.clone(), target: OnceLock::new() }))
+        Self(Arc::new(Inner { reach, designator: designator.clone(), object: None, target: OnceLock::new() }))
+    }
+
+    /// A Durable Object; the designator's entrypoint is its class.
+    pub(super) fn of_object(reach: Reach, designator: &ServiceDesignator, key: ObjectKey) -> Self {
+        Self(Arc::new(Inner { reach, designator: designator.clone(), object: Some(key), target: OnceLock::new() }))
     }
 
     fn target(&self) -> Result<Target, RpcError> {
@@ -44,6 +52,9 @@ impl Service {
         let shared = self.0.reach.shared().ok_or_else(gone)?;
         let target = match shared.node(service).ok_or_else(gone)? {
             Node::Plain(target) => Target::Plain(Arc::clone(target)),
+            Node::Worker(stub) if let Some(key) = &self.0.object => {
+                Target::Entrypoint(stub.object(entrypoint.as_deref().unwrap_or("default"), key.clone()))
+            }
             Node::Worker(stub) => {
                 let props = props_json.as_deref().map(props).transpose()?;
                 Target::Entrypoint(stub.entrypoint(entrypoint.as_deref(), props, ResourceLimits::default()))

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use loaderd_loader::config::{
-    Binding, BindingValue, Compatibility, Config, Module, Service, ServiceDesignator, ServiceKind, Worker, WorkerCode,
+    Binding, BindingValue, Compatibility, Config, DurableObjectDesignator, DurableObjectNamespace,
+    DurableObjectStorage, Module, NamespaceKind, Service, ServiceDesignator, ServiceKind, Worker, WorkerCode,
 };
 use loaderd_loader::graph::{Graph, GraphOptions};
 use loaderd_loader::{HostLimits, LoaderHost, PoolConfig};
@@ -27,6 +28,7 @@ impl ConsoleSink for Lines {
 
 /// A Worker with a loader and itself among its bindings, as `workers/record` gives it to workerd.
 fn config(source: String) -> Config {
+    let has_objects = source.contains("class Counter extends DurableObject");
     let content = ModuleContent::EsModule(source.into());
     let module = Module { name: "main.js".into(), content, named_exports: Vec::new() };
     let compatibility = Compatibility { date: Some("2026-07-01".into()), flags: vec!["experimental".into()] };
@@ -36,6 +38,17 @@ fn config(source: String) -> Config {
         binding("loader", BindingValue::WorkerLoader { id: None }),
         binding("self", BindingValue::Service(ServiceDesignator::to("main"))),
     ];
+    if has_objects {
+        let namespace = DurableObjectDesignator { class_name: "Counter".into(), service: None };
+        worker.bindings.push(binding("objects", BindingValue::DurableObjectNamespace(namespace)));
+        worker.durable_object_namespaces.push(DurableObjectNamespace {
+            class_name: "Counter".into(),
+            kind: NamespaceKind::Durable { unique_key: "key".into() },
+            prevent_eviction: false,
+            enable_sql: false,
+        });
+        worker.durable_object_storage = DurableObjectStorage::InMemory;
+    }
     let service = Service { name: "main".into(), kind: ServiceKind::Worker(Box::new(worker)) };
     Config { services: vec![service], ..Config::default() }
 }

@@ -2,7 +2,8 @@
 
 use super::rpc;
 use super::{
-    base64, compression, crypto, encoding, fetch, form_data, inspect, structured_clone, timers, url, worker_loader,
+    base64, compression, crypto, durable_objects, encoding, fetch, form_data, inspect, structured_clone, timers, url,
+    worker_loader,
 };
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -34,6 +35,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
     library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
+    library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),

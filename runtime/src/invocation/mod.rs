@@ -56,6 +56,7 @@ pub(crate) struct InvocationState {
     replies: RefCell<HashSet<u64>>,
     shared: Arc<Shared>,
     threw: Cell<bool>,
+    of_object: Cell<bool>,
     on_end: RefCell<Option<OnEnd>>,
 }
 
@@ -79,6 +80,7 @@ impl InvocationState {
             replies: RefCell::default(),
             shared: shared.clone(),
             threw: Cell::new(false),
+            of_object: Cell::new(false),
             on_end: RefCell::new(on_end),
         })
     }
@@ -147,7 +149,12 @@ impl InvocationState {
 
     /// Whether it is unanswered and nothing can change that.
     pub(crate) fn hung(&self) -> bool {
-        !self.answered() && self.unreachable()
+        !self.answered() && self.unreachable() && !self.of_object.get()
+    }
+
+    /// It is an event of a Durable Object, which another event of the same object may still answer.
+    pub(crate) fn set_of_object(&self) {
+        self.of_object.set(true);
     }
 
     /// Whether it is over: answered, nobody outside holds an object of its session, and no `waitUntil` task can

@@ -9,7 +9,8 @@ use super::thread;
 use super::{EntrypointSpec, IsolateConfig, LoadCode, LoadError, LoadReport, SpawnError};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
-use crate::rpc::exports::ObjectRef;
+use crate::objects::ObjectKey;
+use crate::rpc::exports::{ExportId, ObjectRef};
 use crate::rpc::{Call, Capability, Reply};
 
 /// A handle to an isolate: cheap to clone, usable from any thread, never blocking.
@@ -57,7 +58,14 @@ impl Isolate {
     /// An entrypoint of what is (or will be) loaded. Whether it exists is seen at the first call.
     #[must_use]
     pub fn entrypoint(&self, spec: EntrypointSpec) -> Arc<Entrypoint> {
-        Arc::new(Entrypoint { isolate: self.clone(), spec: Arc::new(spec) })
+        Arc::new(Entrypoint { isolate: self.clone(), spec: Arc::new(spec), object: None })
+    }
+
+    /// A Durable Object of what is (or will be) loaded: `spec` names its class. It comes into being when it is first
+    /// called, and lives as long as the isolate.
+    #[must_use]
+    pub fn object(&self, spec: EntrypointSpec, key: ObjectKey) -> Arc<Entrypoint> {
+        Arc::new(Entrypoint { isolate: self.clone(), spec: Arc::new(spec), object: Some(Arc::new(key)) })
     }
 
     /// Ends the isolate from any thread. The first cause wins; running JavaScript is terminated, everyone who waits
@@ -111,15 +119,38 @@ impl WeakIsolate {
 pub struct Entrypoint {
     isolate: Isolate,
     spec: Arc<EntrypointSpec>,
+    object: Option<Arc<ObjectKey>>,
 }
 
 impl Entrypoint {
     /// Starts an invocation. `on_end` is called once, on the isolate's thread, when nothing of it is left.
     /// Dropping the returned handle does not end it.
     pub fn invoke(&self, call: Call, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
-        let shared = self.isolate.shared();
-        let id = shared.next_id();
-        shared.request(Box::new(Invoke { id, entrypoint: self.spec.clone(), call, reply, result: None, on_end }));
+        self.start(self.isolate.shared().next_id(), call, reply, None, on_end)
+    }
+
+    /// The same, with what stands for the result before it is known.
+    pub fn invoke_pipelined(
+        &self,
+        call: Call,
+        reply: Reply,
+        on_end: Option<OnEnd>,
+    ) -> (Invocation, Arc<dyn Capability>) {
+        let id = self.isolate.shared().next_id();
+        let (result, pipeline) = ObjectRef::result_of(&self.isolate, id);
+        (self.start(id, call, reply, Some(result), on_end), pipeline)
+    }
+
+    fn start(
+        &self,
+        id: InvocationId,
+        call: Call,
+        reply: Reply,
+        result: Option<ExportId>,
+        on_end: Option<OnEnd>,
+    ) -> Invocation {
+        let (entrypoint, object) = (self.spec.clone(), self.object.clone());
+        self.isolate.shared().request(Box::new(Invoke { id, entrypoint, object, call, reply, result, on_end }));
         Invocation { isolate: self.isolate.clone(), id }
     }
 
@@ -132,12 +163,7 @@ impl Entrypoint {
 
 impl Capability for Entrypoint {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        let shared = self.isolate.shared();
-        let id = shared.next_id();
-        let (result, pipeline) = ObjectRef::result_of(&self.isolate, id);
-        let entrypoint = self.spec.clone();
-        shared.request(Box::new(Invoke { id, entrypoint, call, reply, result: Some(result), on_end: None }));
-        Some(pipeline)
+        Some(self.invoke_pipelined(call, reply, None).1)
     }
 
     fn counts_as_subrequest(&self) -> bool {

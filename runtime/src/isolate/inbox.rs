@@ -11,6 +11,7 @@ use super::{EntrypointSpec, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
 use crate::limits::watchdog::Expire;
+use crate::objects::ObjectKey;
 use crate::rpc::exports::ExportId;
 use crate::rpc::{Call, Reply, RpcError};
 
@@ -39,6 +40,8 @@ pub(crate) enum Item {
 pub(crate) struct Invoke {
     pub(crate) id: InvocationId,
     pub(crate) entrypoint: Arc<EntrypointSpec>,
+    /// Which object, when the entrypoint is a class of Durable Objects.
+    pub(crate) object: Option<Arc<ObjectKey>>,
     pub(crate) call: Call,
     pub(crate) reply: Reply,
     /// Stands for the call's result, for pipelining.

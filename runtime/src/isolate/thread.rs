@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
-use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
+use super::{HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
 use crate::error::Blame;
 use crate::invocation::InvocationState;
 use crate::limits::Cause;
@@ -169,12 +169,15 @@ impl Thread {
     }
 
     fn invoke(&mut self, invoke: Invoke) {
-        let Invoke { id, entrypoint, call, reply, result, on_end } = invoke;
+        let Invoke { id, entrypoint, object, call, reply, result, on_end } = invoke;
         let code_limits = self.vm.state.worker.borrow().as_ref().map(|worker| worker.limits).unwrap_or_default();
         let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end, &self.shared);
         self.vm.state.add_invocation(invocation.clone());
-        let entrypoint: &EntrypointSpec = &entrypoint;
-        self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, entrypoint, call, reply, result));
+        if object.is_some() {
+            invocation.set_of_object();
+        }
+        let target = (&*entrypoint, object.as_deref());
+        self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
     }
 
     /// A turn of an invocation, and what follows from it: over, hung, or waiting for more.

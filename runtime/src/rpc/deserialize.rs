@@ -10,6 +10,7 @@ use crate::dynamic::LoaderCap;
 use crate::invocation::InvocationId;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error};
+use crate::objects::NamespaceCap;
 
 /// Parts inside parts that are read.
 const PART_DEPTH_MAX: usize = 8;
@@ -47,6 +48,7 @@ pub(crate) fn deserialize<'s>(
         let kind = match cap.kind {
             CapKind::Object | CapKind::Function => 0,
             CapKind::Service if cap.target.as_any().is::<LoaderCap>() => 5,
+            CapKind::Service if cap.target.as_any().is::<NamespaceCap>() => 6,
             CapKind::Service => 1,
         };
         let import = match rpc.import(cap, owner, Keep::UntilDropped) {

@@ -10,6 +10,7 @@ use super::state::RpcState;
 use super::{Call, Message, Reply, serve};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
+use crate::objects::ObjectKey;
 
 /// Loads the rooms that every call needs. Nothing is lost when it fails: they are loaded when they are needed.
 pub(crate) fn prepare(scope: &mut v8::PinScope<'_, '_>) {
@@ -24,12 +25,12 @@ pub(crate) fn prepare(scope: &mut v8::PinScope<'_, '_>) {
 /// the caller may pipeline on it.
 pub(crate) fn dispatch_entrypoint(
     scope: &mut v8::PinScope<'_, '_>,
-    entrypoint: &EntrypointSpec,
+    target: (&EntrypointSpec, Option<&ObjectKey>),
     call: Call,
     reply: Reply,
     result: Option<ExportId>,
 ) {
-    serve::serve_entrypoint(scope, entrypoint, call, reply, result);
+    serve::serve_entrypoint(scope, target, call, reply, result);
 }
 
 /// Turns a message into a value: `env` and `ctx.props`. Outside an invocation its capabilities live as long as the

@@ -12,6 +12,7 @@ use crate::invocation::{HoldKind, InvocationState};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
 use crate::js::string;
+use crate::objects::ObjectKey;
 
 /// An object and how callers reach into it.
 pub(crate) struct Member<'s> {
@@ -42,7 +43,7 @@ pub(crate) fn serve(
 /// Starts an invocation's call on its entrypoint.
 pub(crate) fn serve_entrypoint(
     scope: &mut v8::PinScope<'_, '_>,
-    spec: &EntrypointSpec,
+    (spec, object): (&EntrypointSpec, Option<&ObjectKey>),
     call: Call,
     reply: Reply,
     result: Option<ExportId>,
@@ -67,8 +68,20 @@ pub(crate) fn serve_entrypoint(
         };
         let (path, arguments, stubs) = call_parts(scope, call)?;
         let (reply, result) = keys(scope, reply, result);
-        entrypoint.call(scope, receiver, &[name.into(), props, path, arguments, stubs, reply, result])
+        let object = object_key(scope, object);
+        entrypoint.call(scope, receiver, &[name.into(), props, path, arguments, stubs, reply, result, object])
     });
+}
+
+/// An object's id and name for JavaScript; undefined where no object is meant.
+fn object_key<'s>(scope: &mut v8::PinScope<'s, '_>, object: Option<&ObjectKey>) -> v8::Local<'s, v8::Value> {
+    let Some(ObjectKey { id, name }) = object else { return v8::undefined(scope).into() };
+    let id = string(scope, id).into();
+    let name = match name {
+        Some(name) => string(scope, name).into(),
+        None => v8::undefined(scope).into(),
+    };
+    v8::Array::new_with_elements(scope, &[id, name]).into()
 }
 
 /// Runs `start`; what it throws fails the call.
