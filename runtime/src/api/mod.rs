@@ -12,6 +12,7 @@ mod base64;
 mod compression;
 mod console;
 mod crypto;
+mod date;
 mod durable_objects;
 mod encoding;
 mod fetch;

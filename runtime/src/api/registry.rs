@@ -47,6 +47,8 @@ pub fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
 }
 
 fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) -> Option<()> {
+    let global = context.global(scope);
+    super::date::replace(scope, global)?;
     let undefined = v8::undefined(scope);
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
@@ -59,7 +61,6 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     };
     scope.set_slot(Rc::new(loaded));
 
-    let global = context.global(scope);
     let worker_scope = named_prototype(scope, "WorkerGlobalScope")?;
     let service_worker_scope = named_prototype(scope, "ServiceWorkerGlobalScope")?;
     service_worker_scope.set_prototype(scope, worker_scope.into())?;
