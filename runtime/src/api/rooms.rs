@@ -36,6 +36,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),
+    library("sockets", include_str!("../../js/sockets.js"), None),
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),

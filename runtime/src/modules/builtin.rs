@@ -8,6 +8,7 @@ use crate::rpc::glue;
 pub(crate) fn exports<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Object>> {
     match name {
         "cloudflare:workers" => glue::workers_module(scope),
+        "cloudflare:sockets" => v8::Local::try_from(crate::api::export(scope, "sockets", "module")?).ok(),
         name => node_exports(scope, name.strip_prefix("node:").unwrap_or(name)),
     }
 }
