@@ -21,7 +21,7 @@ if ! cmp -s benches/node/package.json "$packages/.installed"; then
   fi
 fi
 
-cargo build --locked --release -p loaderd-bench
-arguments=("$@")
+cargo build --locked --release -p loaderd -p loaderd-bench
+arguments=("$@" --loaderd target/release/loaderd)
 [ ! -f "$packages/.installed" ] || arguments+=(--packages "$packages")
 exec target/release/loaderd-bench "${arguments[@]}"

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::served::ServedFigures;
 use crate::stats::{Samples, show};
 use crate::table::Table;
 
@@ -50,19 +51,47 @@ pub(crate) fn print(contenders: &[Contender]) {
     table.print();
 }
 
+/// Takes one figure out of a server's, as a number and as text.
+type ServedFigure = fn(&ServedFigures) -> Option<(f64, String)>;
+
+/// Prints what only servers have: both serve the same Worker from the same config, asked over loopback.
+pub(crate) fn print_served(servers: &[ServedFigures]) {
+    let mut table = Table::new(std::iter::once("over HTTP, p50 / p99").chain(servers.iter().map(|server| server.name)));
+    let first =
+        |of: fn(&ServedFigures) -> Option<(f64, String)>| servers.first().and_then(of).map(|(number, _)| number);
+    let rows: [(&str, ServedFigure); 3] = [
+        ("hello world", |of| of.hello.as_ref().map(shown)),
+        ("hello worlds per second, 8 connections", |of| {
+            Some((of.hello_per_second, format!("{:.0}", of.hello_per_second)))
+        }),
+        ("call of a Worker that get() keeps loaded", |of| of.warm_call.as_ref().map(shown)),
+    ];
+    for (label, of) in rows {
+        let cells = servers.iter().enumerate().map(|(index, server)| cell(index, of(server), first(of)));
+        table.row(std::iter::once(label.to_owned()).chain(cells));
+    }
+    table.print();
+}
+
+fn shown(samples: &Samples) -> (f64, String) {
+    (samples.p50().as_secs_f64(), format!("{} / {}", show(samples.p50()), show(samples.p99())))
+}
+
 fn samples_row(table: &mut Table, label: &str, all: &[Contender], of: impl Fn(&Contender) -> Option<&Samples>) {
-    number_row(table, label, all, |contender| {
-        let samples = of(contender)?;
-        Some((samples.p50().as_secs_f64(), format!("{} / {}", show(samples.p50()), show(samples.p99()))))
-    });
+    number_row(table, label, all, |contender| of(contender).map(shown));
 }
 
 fn number_row(table: &mut Table, label: &str, all: &[Contender], of: impl Fn(&Contender) -> Option<(f64, String)>) {
     let first = all.first().and_then(&of).map(|(number, _)| number);
-    let cells = all.iter().enumerate().map(|(index, contender)| match (of(contender), first) {
-        (None, _) => "–".to_owned(),
-        (Some((number, text)), Some(first)) if index > 0 && first > 0.0 => format!("{text} ({:.1}×)", number / first),
-        (Some((_, text)), _) => text,
-    });
+    let cells = all.iter().enumerate().map(|(index, contender)| cell(index, of(contender), first));
     table.row(std::iter::once(label.to_owned()).chain(cells));
+}
+
+/// A figure, and how many times the first column's it is.
+fn cell(column: usize, figure: Option<(f64, String)>, first: Option<f64>) -> String {
+    match (figure, first) {
+        (None, _) => "–".to_owned(),
+        (Some((number, text)), Some(first)) if column > 0 && first > 0.0 => format!("{text} ({:.1}×)", number / first),
+        (Some((_, text)), _) => text,
+    }
 }

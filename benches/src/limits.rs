@@ -73,7 +73,7 @@ async fn overshoot(loader: &WorkerLoader, limit_ms: u32, spinners: usize) -> io:
 /// Prints how long a trivial pass takes while others spin, each to a limit of 200 ms, again and again.
 pub(crate) async fn print_neighbours(
     modes: &[(&str, &Loaderd, &WorkerLoader)],
-    workerd: Option<Vec<Duration>>,
+    served: Vec<(&str, Vec<Duration>)>,
     passes: usize,
 ) -> io::Result<()> {
     println!("A fresh trivial pass while other programs spin for 200 ms of CPU each, again and again, p50 / p99");
@@ -87,8 +87,8 @@ pub(crate) async fn print_neighbours(
         }
         table.row(row);
     }
-    if let Some(durations) = workerd {
-        table.row(["workerd".to_owned(), "–".to_owned(), cell(durations)]);
+    for (name, durations) in served {
+        table.row([name.to_owned(), "–".to_owned(), cell(durations)]);
     }
     table.print();
     Ok(())

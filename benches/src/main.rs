@@ -3,10 +3,10 @@
 //!
 //! | Room | Owns |
 //! |---|---|
-//! | `loaderd`, `workerd`, `node` | one contender each: how it runs a program, and how that is timed |
+//! | `loaderd`, `served`, `node` | how each contender runs a program, and how that is timed |
 //! | `limits` | how exactly CPU limits hold, and what spinning programs cost their neighbours |
 //! | `figures`, `table`, `stats` | what was measured, and how it is shown |
-//! | `http`, `memory` | a client for workerd; resident memory from /proc |
+//! | `http`, `memory` | a client for servers; resident memory from /proc |
 
 mod figures;
 mod http;
@@ -14,9 +14,9 @@ mod limits;
 mod loaderd;
 mod memory;
 mod node;
+mod served;
 mod stats;
 mod table;
-mod workerd;
 
 use std::io;
 use std::path::PathBuf;
@@ -28,11 +28,13 @@ use loaderd_loader::pool::PoolConfig;
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions};
 
 use crate::loaderd::Loaderd;
-use crate::workerd::Workerd;
+use crate::served::Server;
 
 /// Between two measured passes, where they stand for requests that come now and then.
 const PAUSE: Duration = Duration::from_millis(15);
 const ISOLATES_HELD: u32 = 50;
+/// Where npm puts workerd's own binary. Its launcher beside it would not pass a signal on.
+const WORKERD: &str = "node_modules/@cloudflare/workerd-linux-64/bin/workerd";
 
 /// Whether a contender gets a moment between two passes.
 #[derive(Clone, Copy)]
@@ -62,6 +64,9 @@ struct Arguments {
     /// The folder where npm installed benches/node/package.json; without it only loaderd is measured.
     #[arg(long)]
     packages: Option<PathBuf>,
+    /// The binary `loaderd`, to be served beside workerd; without it only the library is measured.
+    #[arg(long)]
+    loaderd: Option<PathBuf>,
     /// A fifth of the samples: a look, not a measurement.
     #[arg(long)]
     quick: bool,
@@ -82,21 +87,24 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     let in_process = Loaderd::new(loader.clone());
 
     let mut contenders = vec![in_process.measure("loaderd, in process", effort).await?];
-    let mut notes = Vec::new();
-    let mut beside_a_spinner = None;
-    if let Some(packages) = &arguments.packages {
-        match Workerd::start(packages).and_then(|workerd| {
-            let measured = workerd.measure(effort)?;
-            beside_a_spinner = Some(workerd.beside_a_spinner(effort.passes / 5)?);
-            Ok(measured)
-        }) {
-            Ok((contender, baseline)) => {
-                let (p50, p99) = (stats::show(baseline.p50()), stats::show(baseline.p99()));
-                notes.push(format!("workerd is asked over HTTP; a request that loads nothing takes {p50} / {p99}."));
+    let (mut served, mut notes, mut beside_a_spinner) = (Vec::new(), Vec::new(), Vec::new());
+    let workerd = arguments.packages.as_ref().map(|packages| packages.join(WORKERD));
+    for (name, binary) in [("workerd", workerd), ("loaderd serve", arguments.loaderd.clone())] {
+        let Some(binary) = binary else { continue };
+        let measured = Server::start(name, &binary).and_then(|server| {
+            let figures = server.measure(effort)?;
+            Ok((figures, server.beside_a_spinner(effort.passes / 5)?))
+        });
+        match measured {
+            Ok(((contender, figures), durations)) => {
                 contenders.push(contender);
+                served.push(figures);
+                beside_a_spinner.push((name, durations));
             }
-            Err(error) => notes.push(format!("workerd was not measured: {error}")),
+            Err(error) => notes.push(format!("{name} was not measured: {error}")),
         }
+    }
+    if let Some(packages) = &arguments.packages {
         for sandbox in node::SANDBOXES {
             match node::measure(sandbox, packages, effort) {
                 Ok(contender) => contenders.push(contender),
@@ -105,11 +113,12 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
         }
     }
 
+    served.reverse();
     figures::print(&contenders);
+    figures::print_served(&served);
     for note in notes {
         println!("{note}");
     }
-    println!();
     limits::print_overshoot(&loader).await?;
     limits::print_neighbours(&[("loaderd, in process", &in_process, &loader)], beside_a_spinner, effort.passes / 5)
         .await

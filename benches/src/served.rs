@@ -1,5 +1,5 @@
-//! The real workerd: `workerd/parent.js` loads Workers, one a request, timed from here over a kept connection on
-//! loopback. What a request costs without any loading is measured first and shown beside the table.
+//! A server with workerd's arguments, the real one or `loaderd serve`: `worker/parent.js` loads Workers, one a request,
+//! timed from here over a kept connection on loopback.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -13,61 +13,72 @@ use crate::memory::resident_bytes;
 use crate::stats::Samples;
 use crate::{Effort, ISOLATES_HELD, PAUSE, Pace};
 
+/// Connections that ask for hello world at the same time.
+const HELLO_CONNECTIONS: usize = 8;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
-/// A running workerd; ended when dropped.
-pub(crate) struct Workerd {
+/// A running server; ended when dropped.
+pub(crate) struct Server {
+    name: &'static str,
     child: Child,
     address: SocketAddr,
 }
 
-impl Workerd {
-    /// Starts the workerd that npm put into `packages`.
-    ///
+/// What only a server has.
+pub(crate) struct ServedFigures {
+    pub(crate) name: &'static str,
+    /// A request that loads nothing.
+    pub(crate) hello: Option<Samples>,
+    pub(crate) hello_per_second: f64,
+    /// A call of a Worker that `get()` keeps loaded.
+    pub(crate) warm_call: Option<Samples>,
+}
+
+impl Server {
     /// # Errors
-    /// It is not there, or does not listen in time.
-    pub(crate) fn start(packages: &Path) -> io::Result<Self> {
-        let binary = packages.join("node_modules/@cloudflare/workerd-linux-64/bin/workerd");
-        let config = concat!(env!("CARGO_MANIFEST_DIR"), "/workerd/bench.capnp");
+    /// The binary is not there, or does not listen in time.
+    pub(crate) fn start(name: &'static str, binary: &Path) -> io::Result<Self> {
+        let config = concat!(env!("CARGO_MANIFEST_DIR"), "/worker/config.capnp");
         // Free a moment ago; the kernel does not hand the same port out again at once.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let child = Command::new(binary)
             .args(["serve", "--experimental", "--socket-addr", &format!("http={address}"), config])
             .stdin(Stdio::null())
             .spawn()?;
-        let workerd = Self { child, address };
+        let server = Self { name, child, address };
         let deadline = Instant::now() + START_TIMEOUT;
-        while let Err(error) = workerd.connect() {
+        while let Err(error) = server.connect() {
             if Instant::now() > deadline {
                 return Err(error);
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(workerd)
+        Ok(server)
     }
 
     pub(crate) fn connect(&self) -> io::Result<Connection> {
         Connection::open(self.address)
     }
 
-    pub(crate) fn measure(&self, effort: Effort) -> io::Result<(Contender, Samples)> {
+    pub(crate) fn measure(&self, effort: Effort) -> io::Result<(Contender, ServedFigures)> {
         let bytes_per_isolate = self.bytes_per_isolate()?;
-        let baseline = self.durations(effort.passes, Pace::Paused, "/baseline", "1")?;
-        let baseline = Samples::new(baseline).ok_or_else(|| io::Error::other("no samples"))?;
+        let samples = |count, pace, path, expected| self.durations(count, pace, path, expected).map(Samples::new);
+        let measure = |path| samples(effort.passes, Pace::Paused, path, "1");
         let contender = Contender {
-            name: "workerd".to_owned(),
-            fresh_trivial: Samples::new(self.durations(effort.passes, Pace::Paused, "/fresh/trivial", "1")?),
-            back_to_back: Samples::new(self.durations(effort.passes, Pace::BackToBack, "/fresh/trivial", "1")?),
-            fresh_one_call: Samples::new(self.durations(effort.passes, Pace::Paused, "/fresh/oneCall", "1")?),
-            thousand_calls: Samples::new(self.durations(
-                effort.long_passes,
-                Pace::Paused,
-                "/fresh/thousandCalls",
-                "499500",
-            )?),
-            passes_per_second: Some(self.passes_per_second(effort.rate_time)?),
+            name: self.name.to_owned(),
+            fresh_trivial: measure("/fresh/trivial")?,
+            back_to_back: samples(effort.passes, Pace::BackToBack, "/fresh/trivial", "1")?,
+            fresh_one_call: measure("/fresh/oneCall")?,
+            thousand_calls: samples(effort.long_passes, Pace::Paused, "/fresh/thousandCalls", "499500")?,
+            passes_per_second: Some(self.per_second("/fresh/trivial", 2, effort.rate_time)?),
             bytes_per_isolate: Some(bytes_per_isolate),
         };
-        Ok((contender, baseline))
+        let served = ServedFigures {
+            name: self.name,
+            hello: measure("/baseline")?,
+            hello_per_second: self.per_second("/baseline", HELLO_CONNECTIONS, effort.rate_time)?,
+            warm_call: measure("/warm")?,
+        };
+        Ok((contender, served))
     }
 
     /// How long a fresh trivial program takes while another one spins for 200 ms at a time.
@@ -77,7 +88,7 @@ impl Workerd {
             let spinner = scope.spawn(move || -> io::Result<()> {
                 let mut connection = self.connect()?;
                 while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
-                    connection.get("/fresh/spin")?;
+                    connection.get("/spin")?;
                 }
                 Ok(())
             });
@@ -115,28 +126,28 @@ impl Workerd {
         Ok((resident_bytes(self.child.id()) as f64 - before as f64) / f64::from(ISOLATES_HELD))
     }
 
-    fn passes_per_second(&self, time: Duration) -> io::Result<f64> {
+    /// Requests per second, from as many clients as there are connections.
+    fn per_second(&self, path: &str, connections: usize, time: Duration) -> io::Result<f64> {
         let started = Instant::now();
         let client = || -> io::Result<u64> {
             let mut connection = self.connect()?;
-            let mut passes = 0;
+            let mut requests = 0;
             while started.elapsed() < time {
-                connection.get("/fresh/trivial")?;
-                passes += 1;
+                connection.get(path)?;
+                requests += 1;
             }
-            Ok(passes)
+            Ok(requests)
         };
-        let passes = std::thread::scope(|scope| {
-            let other = scope.spawn(client);
-            let own = client()?;
-            let other = other.join().map_err(|_| io::Error::other("a client panicked"))??;
-            io::Result::Ok(own + other)
+        let requests = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..connections).map(|_| scope.spawn(client)).collect();
+            let panicked = |_| io::Error::other("a client panicked");
+            clients.into_iter().map(|client| client.join().map_err(panicked)?).sum::<io::Result<u64>>()
         })?;
-        Ok(passes as f64 / started.elapsed().as_secs_f64())
+        Ok(requests as f64 / started.elapsed().as_secs_f64())
     }
 }
 
-impl Drop for Workerd {
+impl Drop for Server {
     fn drop(&mut self) {
         // Already gone is as good.
         let _ = self.child.kill();
