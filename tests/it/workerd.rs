@@ -135,7 +135,8 @@ const USES: &[Use] = &[
 
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
-    let more: [(&str, fn() -> Result<(), String>); 3] = [
+    type Check = fn() -> Result<(), String>;
+    let more: [(&str, Check); 3] = [
         ("workerd::serve_announces_answers_and_stops", serves),
         ("workerd::compile_and_serve_from_standard_input", compiles),
         ("conform::as_recorded", conforms),
