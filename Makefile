@@ -1,6 +1,6 @@
 # Each target installs what it lacks, then does its job; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup v8 build run test clients bench soak
+.PHONY: help setup v8 build run test conform clients bench soak
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -19,6 +19,9 @@ build: setup ## build the debug binary, target/debug/loaderd
 
 test: ## format check, lints, all tests: what CI runs
 	@tools/test.sh
+
+conform: build ## compare the cases of tests/conform with workerd; ORACLE is its binary
+	target/debug/loaderd conform --oracle "$(ORACLE)" tests/conform
 
 clients: ## run the Rust and the Python client against an executor
 	@tools/clients.sh
