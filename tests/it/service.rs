@@ -19,7 +19,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    pub(crate) const ALL: [Self; 1] = [Self::InProcess];
+    pub(crate) const ALL: [Self; 2] = [Self::InProcess, Self::Process];
 
     /// The value of `--sandbox`.
     pub(crate) fn name(self) -> &'static str {
@@ -29,8 +29,8 @@ impl Mode {
         }
     }
 
-    pub(crate) fn arguments(self) -> [&'static str; 0] {
-        []
+    pub(crate) fn arguments(self) -> [&'static str; 2] {
+        ["--sandbox", self.name()]
     }
 }
 

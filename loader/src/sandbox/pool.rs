@@ -227,8 +227,12 @@ impl Shared {
             !process.is_retired() && process.active.load(SeqCst) < self.config.workers_per_process_max
         };
         let theirs = state.processes.iter().filter(free).filter(|process| process.tenant.get() == Some(tenant));
-        if let Some(process) = theirs.min_by_key(|process| process.active.load(SeqCst)) {
-            return Some(process.clone());
+        let least = theirs.min_by_key(|process| process.active.load(SeqCst)).cloned();
+        // Company only where there is no room for solitude: who shares a process shares its fate.
+        if let Some(process) = &least
+            && (process.active.load(SeqCst) == 0 || state.processes.len() >= self.config.processes_max)
+        {
+            return least;
         }
         let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
         if let Some(process) = unclaimed {
@@ -245,9 +249,13 @@ impl Shared {
             }
             return None;
         }
-        let process = self.start_process(state)?;
-        let _ = process.tenant.set(tenant.clone());
-        Some(process)
+        match self.start_process(state) {
+            Some(process) => {
+                let _ = process.tenant.set(tenant.clone());
+                Some(process)
+            }
+            None => least,
+        }
     }
 
     /// Starts one more process, unless the last ones failed and it is too early.

@@ -25,8 +25,12 @@ use crate::confine::launch::{Image, Stderr};
 use crate::error::LoaderError;
 use crate::placement::OnInvocationEnd;
 
-/// How long after its end a Worker's thread may stay busy before its process is killed for it.
-pub(super) const STUCK_GRACE: Duration = Duration::from_millis(150);
+/// How long after its end a Worker's thread may stay busy before its callers are answered all the same.
+pub(super) const ANSWER_GRACE: Duration = Duration::from_millis(150);
+
+/// How long after its end a Worker's thread may stay busy before its process is killed for it. Longer than the other:
+/// a thread that is only short of processor time must not cost its neighbours their process.
+pub(super) const KILL_GRACE: Duration = Duration::from_millis(1_000);
 
 /// How long a process may not answer before it counts as hung.
 pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
@@ -302,20 +306,21 @@ impl Process {
         }
     }
 
-    /// Looks for Workers that outlived their end. The process is killed for the first; returns whether it was.
+    /// Answers those who wait for Workers that outlived their end, and kills the process for one that does so for
+    /// long; returns whether it did.
     pub(super) fn kill_if_stuck(&self, now: Instant) -> bool {
         if self.killed.load(SeqCst) {
             return false;
         }
-        let stuck: Vec<Arc<RemoteWorker>> =
-            self.workers.lock().values().filter(|worker| worker.stuck(now)).cloned().collect();
-        if stuck.is_empty() {
+        let ended: Vec<Arc<RemoteWorker>> =
+            self.workers.lock().values().filter(|worker| worker.ended_for(now) >= ANSWER_GRACE).cloned().collect();
+        for worker in &ended {
+            worker.answer_all();
+        }
+        if !ended.iter().any(|worker| worker.ended_for(now) >= KILL_GRACE) {
             return false;
         }
         tracing::warn!(process = self.id, "a Worker did not stop at its limit; its sandbox process is killed");
-        for worker in &stuck {
-            worker.answer_all();
-        }
         self.kill(not_at_fault());
         true
     }

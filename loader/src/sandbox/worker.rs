@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_runtime::isolate::{EntrypointSpec, LoadReport};
@@ -10,7 +10,7 @@ use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::{Call, Reply, RpcError};
 use parking_lot::Mutex;
 
-use super::process::{Process, STUCK_GRACE};
+use super::process::Process;
 use super::wire;
 use crate::error::LoaderError;
 use crate::placement::{Invoked, OnInvocationEnd, PlacedEntrypoint, PlacedInvocation, PlacedIsolate, StartRequest};
@@ -69,8 +69,9 @@ impl RemoteWorker {
         self.state.lock().ended.is_some()
     }
 
-    pub(super) fn stuck(&self, now: Instant) -> bool {
-        self.state.lock().ended.is_some_and(|(_, since)| now.saturating_duration_since(since) >= STUCK_GRACE)
+    /// How long ago it was ended; zero when it was not.
+    pub(super) fn ended_for(&self, now: Instant) -> Duration {
+        self.state.lock().ended.map_or(Duration::ZERO, |(_, since)| now.saturating_duration_since(since))
     }
 
     /// The modules are evaluated, or never will be.
