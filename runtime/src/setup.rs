@@ -40,6 +40,9 @@ pub fn initialize_with_flags(flags: &[String]) {
         for flag in flags {
             v8::V8::set_flags_from_string(flag);
         }
+        // Left to itself, V8 reads /dev/urandom, and seeds itself from the clock where it cannot: in a sandbox process
+        // there are no files, and `Math.random()` and hash seeds could be guessed.
+        v8::V8::set_entropy_source(|buffer: &mut [u8]| getrandom::fill(buffer).is_ok());
         // With everything on the isolates' threads, the platform needs no workers of its own.
         let platform = v8::new_single_threaded_default_platform(false).make_shared();
         v8::V8::initialize_platform(platform);
