@@ -44,7 +44,7 @@ async fn beside_neighbour(service: &Service, case: &Case) -> Result<(), String> 
     let healthy = healthy::case();
     let beside = async {
         loop {
-            healthy::checked(&neighbour, &healthy).await?;
+            unharmed(healthy::checked(&neighbour, &healthy).await)?;
         }
     };
     // The neighbour's first pass is under way when the program starts.
@@ -54,6 +54,18 @@ async fn beside_neighbour(service: &Service, case: &Case) -> Result<(), String> 
         result = healthy::checked(&hostile, case) => result,
     };
     result?;
-    healthy::checked(&neighbour, &healthy).await?;
-    healthy::checked(&hostile, &healthy).await
+    unharmed(healthy::checked(&neighbour, &healthy).await)?;
+    unharmed(healthy::checked(&hostile, &healthy).await)
+}
+
+/// A healthy pass succeeds, unless it shared a sandbox process that was killed for another's fault, and is told so.
+/// That is counted where anybody looks: on standard output.
+fn unharmed(pass: Result<(), String>) -> Result<(), String> {
+    match pass {
+        Err(harm) if harm.contains("because another request to it exceeded a limit") => {
+            println!("a healthy pass shared a process that was killed");
+            Ok(())
+        }
+        other => other,
+    }
 }

@@ -30,10 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ];
     tests
         .into_iter()
-        .map(|(name, test)| {
-            let trial = Trial::test(format!("faults::{name}"), move || test().map_err(Into::into));
-            trial.with_ignored_flag(name.starts_with("sandbox"))
-        })
+        .map(|(name, test)| Trial::test(format!("faults::{name}"), move || test().map_err(Into::into)))
         .collect()
 }
 
