@@ -21,8 +21,7 @@ return await env.LOADER.load(worker(`export default { async m(u) { const r = awa
 
 //// case: connect nowhere
 return await methods(env, "async m() { const { connect } = await import('cloudflare:sockets'); const s = connect('example.com:80'); return await s.opened; }", { globalOutbound: null }).m();
-//// differs: loaderd has no cloudflare:sockets yet
-//// => {"error":{"$":"Error","name":"Error","message":"No such module \"cloudflare:sockets\".","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities (such as bindings in 'env') to talk to the outside world.","remote":true}}
 
 //// case: a fetch event
 const r = await env.LOADER.load(worker("export default { fetch(r) { return new Response(r.method + ' ' + r.url, { status: 202 }); } }")).getEntrypoint().fetch('http://a/b');
