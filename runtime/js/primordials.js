@@ -9,6 +9,7 @@ return {
   construct: Reflect.construct,
   ownKeys: Reflect.ownKeys,
   defineProperty: Object.defineProperty,
+  freeze: Object.freeze,
   setPrototypeOf: Object.setPrototypeOf,
   getPrototypeOf: Object.getPrototypeOf,
   getOwnPropertyDescriptor: Object.getOwnPropertyDescriptor,

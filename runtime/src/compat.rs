@@ -198,6 +198,11 @@ impl CompatFlags {
         self.bits[index / 64] |= 1 << (index % 64);
     }
 
+    /// Every flag there is and the name that enables it, in the platform's order.
+    pub fn all() -> impl Iterator<Item = (&'static str, Flag)> {
+        FLAGS.iter().map(|row| (row.name, row.flag))
+    }
+
     /// The names of the flags that are on, in the platform's order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         FLAGS.iter().filter(|row| self.has(row.flag)).map(|row| row.name)

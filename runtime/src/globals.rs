@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::api::{self, Host, TimerId, Uncaught};
 use crate::channel::{ConsoleLevel, ConsoleSink};
+use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
 use crate::rpc::glue;
 
@@ -28,6 +29,10 @@ impl Host for IsolateState {
 
     fn in_invocation(&self) -> bool {
         !self.in_global_scope()
+    }
+
+    fn has_flag(&self, flag: Flag) -> bool {
+        Self::has_flag(self, flag)
     }
 
     fn console(&self) -> Option<Arc<dyn ConsoleSink>> {

@@ -9,6 +9,7 @@
 
 mod args;
 mod base64;
+mod compat;
 mod compression;
 mod console;
 mod crypto;
@@ -32,6 +33,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::channel::ConsoleSink;
+use crate::compat::Flag;
 
 pub(crate) use self::registry::offer_caches;
 pub use self::registry::{InstallError, install};
@@ -50,6 +52,9 @@ pub trait Host {
     /// Whether an invocation is being handled. `false` while modules are evaluated (global scope), where timers,
     /// random values and I/O are refused.
     fn in_invocation(&self) -> bool;
+
+    /// Whether the Worker asked for a behaviour; none is, before its code is there.
+    fn has_flag(&self, flag: Flag) -> bool;
 
     /// Where console lines go; `None` discards them.
     fn console(&self) -> Option<Arc<dyn ConsoleSink>>;

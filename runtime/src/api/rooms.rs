@@ -2,8 +2,8 @@
 
 use super::rpc;
 use super::{
-    base64, compression, crypto, durable_objects, encoding, fetch, form_data, inspect, structured_clone, timers, url,
-    worker_loader,
+    base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, inspect, structured_clone,
+    timers, url, worker_loader,
 };
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -43,6 +43,13 @@ pub(super) static ROOMS: &[Room] = &[
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
     library("deep_equal", include_str!("../../js/deep_equal.js"), None),
     library("node_assert", include_str!("../../js/node_assert.js"), None),
+    Room {
+        name: "compat",
+        source: include_str!("../../js/compat.js"),
+        on_scope: &[],
+        on_global: &["Cloudflare"],
+        native: Some(compat::install),
+    },
     Room {
         name: "dom_exception",
         source: include_str!("../../js/dom_exception.js"),

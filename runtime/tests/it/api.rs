@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use loaderd_runtime::api::{self, Host, TimerId, Uncaught};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
+use loaderd_runtime::compat::{CompatFlags, DateCheck, Experimental, Flag};
 
 /// The epoch of the virtual clock, in milliseconds.
 const START_MS: f64 = 1_790_000_000_000.0;
@@ -35,6 +36,8 @@ struct VirtualHost {
     /// By due time (non-negative doubles order as their bits do) and number.
     timers: RefCell<BTreeMap<(u64, u64), v8::Global<v8::Function>>>,
     lines: Arc<Lines>,
+    /// Those of the date that `api/record` names.
+    flags: CompatFlags,
 }
 
 impl Host for VirtualHost {
@@ -43,6 +46,9 @@ impl Host for VirtualHost {
     }
     fn in_invocation(&self) -> bool {
         self.in_invocation.get()
+    }
+    fn has_flag(&self, flag: Flag) -> bool {
+        self.flags.has(flag)
     }
     fn console(&self) -> Option<Arc<dyn ConsoleSink>> {
         Some(self.lines.clone())
@@ -67,6 +73,11 @@ impl Host for VirtualHost {
     }
 }
 
+fn flags() -> CompatFlags {
+    let none: [&str; 0] = [];
+    CompatFlags::resolve("2026-07-01", &none, Experimental::Refused, DateCheck::Unchecked).expect("a good date")
+}
+
 /// Runs one case and answers with what it printed.
 fn run(path: &Path) -> Vec<String> {
     let source = std::fs::read_to_string(path).expect("a readable case");
@@ -78,6 +89,7 @@ fn run(path: &Path) -> Vec<String> {
         last: Cell::new(0),
         timers: RefCell::default(),
         lines: Arc::default(),
+        flags: flags(),
     });
     isolate.set_slot::<Rc<dyn Host>>(host.clone());
     {
