@@ -76,6 +76,10 @@ return await env.LOADER.load({ compatibilityDate: '2026-08-15', mainModule: 'm.t
 return await env.LOADER.load(worker('export default {')).getEntrypoint().x();
 //// => {"error":{"$":"Error","name":"Error","message":"Failed to start Worker:\nUncaught SyntaxError: Unexpected end of input\n  at main.js:1:16"}}
 
+//// case: a syntax error at the first column
+return await env.LOADER.load(worker('const a = 1;\n}')).getEntrypoint().x();
+//// => {"error":{"$":"Error","name":"Error","message":"Failed to start Worker:\nUncaught SyntaxError: Unexpected token '}'\n  at main.js:2"}}
+
 //// case: a throwing top level
 return await env.LOADER.load(worker("throw new TypeError('top')")).getEntrypoint().x();
 //// => {"error":{"$":"Error","name":"Error","message":"Failed to start Worker:\nUncaught TypeError: top\n  at main.js:1:7"}}

@@ -57,7 +57,8 @@ fn write_frames<'s>(scope: &mut v8::PinScope<'s, '_>, frames: v8::Local<'s, v8::
             .get_script_name(scope)
             .map_or_else(|| "(unknown)".to_owned(), |name| name.to_rust_string_lossy(scope));
         let function = frame.get_function_name(scope).map(|name| name.to_rust_string_lossy(scope));
-        let _ = write!(report, "\n  at {script}:{}:{}", frame.get_line_number(), frame.get_column());
+        let _ = write!(report, "\n  at {script}");
+        write_place(report, frame.get_line_number(), frame.get_column());
         if let Some(function) = function.filter(|name| !name.is_empty()) {
             let _ = write!(report, " in {function}");
         }
@@ -68,7 +69,15 @@ fn write_frames<'s>(scope: &mut v8::PinScope<'s, '_>, frames: v8::Local<'s, v8::
 fn write_location<'s>(scope: &mut v8::PinScope<'s, '_>, message: v8::Local<'s, v8::Message>, report: &mut String) {
     let script = message.get_script_resource_name(scope).filter(|name| name.is_string());
     if let (Some(script), Some(line)) = (script, message.get_line_number(scope)) {
-        let script = script.to_rust_string_lossy(scope);
-        let _ = write!(report, "\n  at {script}:{line}:{}", message.get_start_column());
+        let _ = write!(report, "\n  at {}", script.to_rust_string_lossy(scope));
+        write_place(report, line, message.get_start_column());
+    }
+}
+
+/// To V8 a line or a column of 0 is one that it does not know; workerd leaves out what is not known, and so a true
+/// column 0 as well.
+fn write_place(report: &mut String, line: usize, column: usize) {
+    for number in [line, column].into_iter().filter(|number| *number != 0) {
+        let _ = write!(report, ":{number}");
     }
 }
