@@ -1,6 +1,6 @@
 # Each target installs what it lacks, then does its job; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup v8 build run test conform clients bench soak
+.PHONY: help setup v8 build run test conform packages clients bench soak
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -22,6 +22,10 @@ test: ## format check, lints, all tests: what CI runs
 
 conform: build ## compare the cases of tests/conform with workerd; ORACLE is its binary
 	target/debug/loaderd conform --oracle "$(ORACLE)" tests/conform
+
+packages: build ## serve packages from npm and compare; ORACLE, a workerd binary, serves them instead where it is given
+	tools/packages.sh
+	LOADERD_TEST_ORACLE="$(ORACLE)" cargo test --locked --test it -- packages::
 
 clients: ## run the Rust and the Python client against an executor
 	@tools/clients.sh

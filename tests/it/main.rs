@@ -19,8 +19,10 @@ mod host;
 mod hostile;
 mod json;
 mod leaks;
+mod packages;
 mod proc;
 mod scratch;
+mod server;
 mod service;
 mod soak;
 mod workerd;
@@ -42,6 +44,7 @@ fn main() {
         hostile::trials(),
         abuse::trials(),
         examples::trials(),
+        packages::trials(),
         soak::trials(),
         workerd::trials(),
     ];
