@@ -1,16 +1,12 @@
-// Requests, responses and streams across JS RPC, and the fetch event, which is a call of `fetch` on a service.
+// Requests and responses across JS RPC, and the fetch event, which is a call of `fetch` on a service.
 //
-// A head crosses as plain data, so that a host needs no JavaScript for it. A body that is not at hand is a capability:
-// `read()` answers with the next bytes, null at the end; `cancel()` says that nobody will read on.
+// A head crosses as plain data, so that a host needs no JavaScript for it. A body that is not at hand is a capability
+// (see `rpc_streams`).
 'use strict';
-const { apply, promiseThen, promiseResolve, promiseReject, Promise, isView, Uint8Array, Error, TypeError, symbolDispose } =
-  primordials;
+const { apply, promiseThen, promiseReject, Promise, isView, TypeError } = primordials;
 const rpc = load('rpc');
-const { RpcTarget } = rpc;
-const { expose } = load('webidl');
+const { StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
 
-// The most bytes that one read of a stream answers with.
-const CHUNK_BYTES_MAX = 64 << 10;
 // A larger body is sent as a stream, even when it is at hand.
 const BODY_BYTES_MAX = 1 << 20;
 
@@ -21,143 +17,6 @@ const RESPONSE = 4;
 const BLOB = 5;
 const READABLE = 6;
 const WRITABLE = 7;
-
-// --- Streams ------------------------------------------------------------------------------------------------------
-
-// The far end of a ReadableStream that was sent.
-class StreamSource extends RpcTarget {
-  #streams = load('streams_readable');
-  #stream;
-  #reader;
-  #left = null;
-  constructor(stream) {
-    super();
-    this.#stream = this.#streams.stateOf(stream);
-    if (this.#stream.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
-    this.#reader = this.#streams.acquire(this.#stream, 'default');
-  }
-  async read() {
-    if (this.#left === null) {
-      const { value, done } = await this.#streams.readPromise(this.#reader);
-      if (done) return null;
-      this.#left = bytesOf(value);
-    }
-    const bytes = this.#left;
-    if (bytes.byteLength <= CHUNK_BYTES_MAX) {
-      this.#left = null;
-      return bytes;
-    }
-    this.#left = bytes.subarray(CHUNK_BYTES_MAX);
-    return bytes.slice(0, CHUNK_BYTES_MAX);
-  }
-  async cancel(reason) {
-    this.#left = null;
-    await this.#streams.cancel(this.#stream, reason);
-  }
-  // Nobody holds it any more: whoever writes is told. A stream that has ended takes no notice.
-  [symbolDispose]() {
-    apply(promiseThen, this.#streams.cancel(this.#stream, undefined), [undefined, () => {}]);
-  }
-}
-
-function bytesOf(chunk) {
-  if (isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  const bytes = typeof chunk === 'object' ? load('streams_byte').bufferView(chunk) : null;
-  if (bytes === null) throw new TypeError('This ReadableStream did not return bytes.');
-  return bytes;
-}
-
-// A ReadableStream of what a body capability has. It holds the capability until its end.
-function readableFrom(stub) {
-  const source = rpc.hold(stub);
-  const inner = load('streams_byte').createInner(
-    async (controller) => {
-      let bytes;
-      try {
-        bytes = await rpc.invoke(source, ['read'], []);
-      } catch {
-        // As on the platform, the writer's reason stays with the writer.
-        rpc.letGo(source);
-        throw new Error('ReadableStream received over RPC disconnected prematurely.');
-      }
-      if (bytes === null || bytes === undefined) {
-        rpc.letGo(source);
-        controller.close();
-        if (controller.pending.length > 0) controller.respond(0);
-        return;
-      }
-      if (!isView(bytes)) {
-        rpc.letGo(source);
-        throw new TypeError('This ReadableStream did not return bytes.');
-      }
-      if (bytes.byteLength > 0) controller.enqueue(bytes);
-    },
-    async (reason) => {
-      try {
-        await rpc.invoke(source, ['cancel'], reason === undefined ? [] : [reason]);
-      } finally {
-        rpc.letGo(source);
-      }
-    },
-  );
-  return load('streams_readable').wrap(inner);
-}
-
-// The far end of a WritableStream that was sent.
-class StreamSink extends RpcTarget {
-  #writer;
-  #open = true;
-  constructor(stream) {
-    super();
-    const streams = load('streams_writable');
-    if (streams.stateOf(stream).writer !== null) throw new TypeError('The WritableStream has been locked to a writer.');
-    this.#writer = new streams.WritableStreamDefaultWriter(stream);
-  }
-  async write(chunk) {
-    await this.#writer.write(chunk);
-  }
-  async close() {
-    this.#open = false;
-    await this.#writer.close();
-  }
-  // As on the platform, the reason stays where it was given.
-  async abort() {
-    this.#open = false;
-    await this.#writer.abort(gone());
-  }
-  [symbolDispose]() {
-    if (!this.#open) return;
-    this.#open = false;
-    apply(promiseThen, this.#writer.abort(gone()), [undefined, () => {}]);
-  }
-}
-
-function gone() {
-  return new Error(
-    'WritableStream received over RPC was disconnected because the remote execution context has ended.',
-  );
-}
-
-function writableTo(stub) {
-  const sink = rpc.hold(stub);
-  const { WritableStream } = load('streams_writable');
-  return new WritableStream({
-    async write(chunk) {
-      await rpc.invoke(sink, ['write'], [chunk]);
-    },
-    async close() {
-      await rpc.invoke(sink, ['close'], []);
-      rpc.letGo(sink);
-    },
-    async abort() {
-      try {
-        await rpc.invoke(sink, ['abort'], []);
-      } finally {
-        rpc.letGo(sink);
-      }
-    },
-  });
-}
 
 // --- Heads and bodies ---------------------------------------------------------------------------------------------
 

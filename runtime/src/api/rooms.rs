@@ -34,6 +34,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
     library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
     library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
+    library("rpc_streams", include_str!("../../js/rpc_streams.js"), None),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),
     library("sockets", include_str!("../../js/sockets.js"), None),

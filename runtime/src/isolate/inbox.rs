@@ -32,6 +32,8 @@ pub(crate) enum Item {
     },
     /// Ends one invocation, and it alone.
     EndInvocation(InvocationId, Cause),
+    /// Ends an invocation that is still hung now that everything posted before has been handled.
+    CheckHung(InvocationId),
     /// Look at the sticky cause.
     Wake,
 }

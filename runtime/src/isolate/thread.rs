@@ -117,6 +117,11 @@ impl Thread {
                 }
             }
             Item::EndInvocation(id, cause) => self.end_invocation(id, Some(cause)),
+            Item::CheckHung(id) => {
+                if self.vm.state.invocation(id).is_some_and(|invocation| invocation.hung()) {
+                    self.end_invocation(id, None);
+                }
+            }
             Item::Wake => {}
         }
     }
@@ -191,8 +196,11 @@ impl Thread {
             return;
         }
         let wait = self.vm.state.worker.borrow().as_ref().is_some_and(|worker| worker.on_hang == HangPolicy::Wait);
-        if invocation.over() || (invocation.hung() && !wait) {
+        if invocation.over() {
             self.end_invocation(invocation.id, None);
+        } else if invocation.hung() && !wait {
+            // What it has itself set going may still wake it: the disposer of an object that it let go of.
+            self.shared.post(Item::CheckHung(invocation.id));
         }
     }
 
@@ -247,7 +255,7 @@ impl Thread {
             match item {
                 Item::Invoke(invoke) => invoke.reply.send(Err(crate::rpc::RpcError::ended(cause))),
                 Item::Load(_, done) => done(Err(LoadError::ended(cause))),
-                Item::Task { .. } | Item::EndInvocation(..) | Item::Wake => {}
+                Item::Task { .. } | Item::EndInvocation(..) | Item::CheckHung(_) | Item::Wake => {}
             }
         }
         self.vm.dispose();

@@ -385,6 +385,47 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
     ),
     ("withEnv", "return withEnv({ a: 1 }, async () => { await null; return env.a })", "1"),
     ("imported waitUntil", "return waitUntil(Promise.resolve(1))", "undefined"),
+    // What is let go of, and what goes on by itself.
+    (
+        "disposing of a stub that came back reaches its target",
+        "const c = new Counter(); const s = await service.echo(c); s[Symbol.dispose](); return c.disposed.promise",
+        "\"disposed\"",
+    ),
+    (
+        "disposing of a stub of one's own reaches its target",
+        "const c = new Counter(); new RpcStub(c)[Symbol.dispose](); return c.disposed.promise",
+        "\"disposed\"",
+    ),
+    (
+        "an invocation is not hung while what may wake it is in the inbox",
+        "const p = service.waits().catch((e) => e.message.slice(0, 30)); await service.wakes(); return p",
+        "\"woken\"",
+    ),
+    (
+        "a promise that another invocation would resolve later is hung",
+        "const p = service.waits().catch((e) => e.message.slice(0, 30)); await service.echo(1); await service.wakes(); \
+         return p",
+        "\"The Workers runtime canceled t\"",
+    ),
+    (
+        "a received stream takes what nobody has read yet",
+        "const { readable, writable } = await service.echoPair(); const w = writable.getWriter(); \
+         await w.write(new TextEncoder().encode('there ')); await w.write(new TextEncoder().encode('and back')); \
+         await w.close(); return new Response(readable).text()",
+        "\"there and back\"",
+    ),
+    (
+        "streams do not go through a program's replacements",
+        "const seen = []; const trap = (of, name) => { const own = of[name]; of[name] = function (...args) { \
+         seen.push(name); return own.apply(this, args); }; return () => { of[name] = own; }; }; \
+         const { readable, writable } = new IdentityTransformStream(); const writing = service.writeTo(writable); \
+         const W = WritableStreamDefaultWriter.prototype; const undo = [trap(WritableStream.prototype, 'getWriter'), \
+         trap(W, 'write'), trap(W, 'close'), trap(ReadableStream.prototype, 'getReader')]; \
+         const made = new ReadableStream({ start(c) { c.enqueue(new Uint8Array([65])); c.close(); } }); \
+         const all = [await new Response(readable).text(), await service.readFrom(made)]; await writing; \
+         for (const f of undo) f(); return [...all, seen.length]",
+        r#"["foo, bar","A",4]"#,
+    ),
     ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler","noFetch"]"#),
 ];
 

@@ -33,6 +33,7 @@ class CustomError extends Error {
 
 let kept;
 let released = false;
+let wake;
 
 export class Service extends WorkerEntrypoint {
   instanceField = 1;
@@ -114,6 +115,18 @@ export class Service extends WorkerEntrypoint {
       status: 201,
       headers: { 'x-method': request.method },
     });
+  }
+  echoPair() {
+    const { readable, writable } = new IdentityTransformStream();
+    return { readable, writable };
+  }
+  waits() {
+    return new Promise((resolve) => {
+      wake = resolve;
+    });
+  }
+  wakes() {
+    wake('woken');
   }
   hang() {
     return new Promise(() => {});

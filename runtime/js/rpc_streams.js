@@ -1,0 +1,231 @@
+// Streams across JS RPC. A ReadableStream is sent as a capability whose `read()` answers with the next bytes, null at the
+// end, and whose `cancel()` says that nobody will read on. A WritableStream is sent as one with `write()`, `close()` and
+// `abort()`. Nothing here goes through methods that a program can replace.
+'use strict';
+const { apply, promiseThen, isView, Uint8Array, Error, TypeError, symbolDispose } = primordials;
+const rpc = load('rpc');
+const { RpcTarget } = rpc;
+const { deferred, Queue } = load('streams_support');
+
+// The most bytes that one read of a stream answers with.
+const CHUNK_BYTES_MAX = 64 << 10;
+// Bytes of a stream that are read before they are asked for; one chunk may go over it.
+const AHEAD_BYTES_MAX = 64 << 10;
+// Bytes that may be on their way to a WritableStream; a write that would add to them waits for room.
+const WINDOW_BYTES_MAX = 64 << 10;
+
+// The far end of a ReadableStream that was sent. As on the platform it is read ahead, so that who writes into it gets on
+// before anybody reads.
+class StreamSource extends RpcTarget {
+  #streams = load('streams_readable');
+  #stream;
+  #reader;
+  #chunks = new Queue();
+  #bytes = 0;
+  #reading = false;
+  // Set once nothing more will come: undefined at the end, else why.
+  #over;
+  // Settled when there is something to answer a read with.
+  #progress = deferred();
+  constructor(stream) {
+    super();
+    this.#stream = this.#streams.stateOf(stream);
+    if (this.#stream.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
+    this.#reader = this.#streams.acquire(this.#stream, 'default');
+    this.#readAhead();
+  }
+  #readAhead() {
+    if (this.#reading || this.#over !== undefined || this.#bytes >= AHEAD_BYTES_MAX) return;
+    this.#reading = true;
+    apply(promiseThen, this.#streams.readPromise(this.#reader), [
+      ({ value, done }) => {
+        this.#reading = false;
+        if (done) return this.#end(undefined);
+        let bytes;
+        try {
+          bytes = bytesOf(value);
+        } catch (error) {
+          this.#end({ error });
+          this[symbolDispose]();
+          return;
+        }
+        if (bytes.byteLength > 0 && this.#over === undefined) {
+          for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES_MAX) {
+            this.#chunks.push(bytes.subarray(at, at + CHUNK_BYTES_MAX));
+          }
+          this.#bytes += bytes.byteLength;
+          this.#progress.resolve(undefined);
+        }
+        this.#readAhead();
+      },
+      (error) => this.#end({ error }),
+    ]);
+  }
+  #end(failure) {
+    if (this.#over !== undefined) return;
+    this.#over = { failure };
+    this.#progress.resolve(undefined);
+  }
+  async read() {
+    while (this.#chunks.length === 0) {
+      if (this.#over !== undefined) {
+        if (this.#over.failure !== undefined) throw this.#over.failure.error;
+        return null;
+      }
+      this.#progress = this.#progress.settled ? deferred() : this.#progress;
+      await this.#progress.promise;
+    }
+    const bytes = this.#chunks.shift();
+    this.#bytes -= bytes.byteLength;
+    this.#readAhead();
+    // What is sent is the whole buffer behind a view, so a part is copied.
+    return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+  }
+  async cancel(reason) {
+    this.#chunks = new Queue();
+    this.#end(undefined);
+    await this.#streams.cancel(this.#stream, reason);
+  }
+  // Nobody holds it any more: whoever writes is told. A stream that has ended takes no notice.
+  [symbolDispose]() {
+    apply(promiseThen, this.#streams.cancel(this.#stream, undefined), [undefined, () => {}]);
+  }
+}
+
+function bytesOf(chunk) {
+  if (isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  const bytes = typeof chunk === 'object' ? load('streams_byte').bufferView(chunk) : null;
+  if (bytes === null) throw new TypeError('This ReadableStream did not return bytes.');
+  return bytes;
+}
+
+// A ReadableStream of what a body capability has. It holds the capability until its end.
+function readableFrom(stub) {
+  const source = rpc.hold(stub);
+  const inner = load('streams_byte').createInner(
+    async (controller) => {
+      let bytes;
+      try {
+        bytes = await rpc.invoke(source, ['read'], []);
+      } catch {
+        // As on the platform, the writer's reason stays with the writer.
+        rpc.letGo(source);
+        throw new Error('ReadableStream received over RPC disconnected prematurely.');
+      }
+      if (bytes === null || bytes === undefined) {
+        rpc.letGo(source);
+        controller.close();
+        if (controller.pending.length > 0) controller.respond(0);
+        return;
+      }
+      if (!isView(bytes)) {
+        rpc.letGo(source);
+        throw new TypeError('This ReadableStream did not return bytes.');
+      }
+      if (bytes.byteLength > 0) controller.enqueue(bytes);
+    },
+    async (reason) => {
+      try {
+        await rpc.invoke(source, ['cancel'], reason === undefined ? [] : [reason]);
+      } finally {
+        rpc.letGo(source);
+      }
+    },
+  );
+  return load('streams_readable').wrap(inner);
+}
+
+// The far end of a WritableStream that was sent.
+class StreamSink extends RpcTarget {
+  #streams = load('streams_writable');
+  #stream;
+  #writer;
+  #open = true;
+  constructor(stream) {
+    super();
+    this.#stream = this.#streams.stateOf(stream);
+    if (this.#stream.writer !== null) throw new TypeError('The WritableStream has been locked to a writer.');
+    this.#writer = this.#streams.acquire(this.#stream);
+  }
+  async write(chunk) {
+    await this.#streams.write(this.#writer, chunk);
+  }
+  async close() {
+    this.#open = false;
+    if (this.#streams.closeQueuedOrInFlight(this.#stream)) throw new TypeError(this.#streams.CLOSED);
+    await this.#streams.close(this.#stream);
+  }
+  // As on the platform, the reason stays where it was given.
+  async abort() {
+    this.#open = false;
+    await this.#streams.abort(this.#stream, gone());
+  }
+  [symbolDispose]() {
+    if (!this.#open) return;
+    this.#open = false;
+    apply(promiseThen, this.#streams.abort(this.#stream, gone()), [undefined, () => {}]);
+  }
+}
+
+function gone() {
+  return new Error(
+    'WritableStream received over RPC was disconnected because the remote execution context has ended.',
+  );
+}
+
+// A WritableStream into what a sink capability stands for. As on the platform, a write is done when there is room for
+// more: what becomes of it is known to a later write, or to the close.
+function writableTo(stub) {
+  const sink = rpc.hold(stub);
+  let onTheWay = 0;
+  let failure;
+  let room;
+  const progress = () => {
+    const waiting = room;
+    room = undefined;
+    waiting?.resolve(undefined);
+  };
+  const until = async (bytes) => {
+    while (onTheWay > bytes && failure === undefined) {
+      room ??= deferred();
+      await room.promise;
+    }
+    if (failure !== undefined) throw failure.error;
+  };
+  const streams = load('streams_writable');
+  const inner = streams.createInner(
+    () => undefined,
+    async (chunk) => {
+      const bytes = isView(chunk) ? chunk.byteLength : WINDOW_BYTES_MAX;
+      await until(WINDOW_BYTES_MAX - 1);
+      onTheWay += bytes;
+      apply(promiseThen, rpc.invoke(sink, ['write'], [chunk]), [
+        () => {
+          onTheWay -= bytes;
+          progress();
+        },
+        (error) => {
+          failure ??= { error };
+          progress();
+        },
+      ]);
+    },
+    async () => {
+      await until(0);
+      await rpc.invoke(sink, ['close'], []);
+      rpc.letGo(sink);
+    },
+    async () => {
+      try {
+        await rpc.invoke(sink, ['abort'], []);
+      } finally {
+        rpc.letGo(sink);
+      }
+    },
+    1,
+    () => 1,
+  );
+  return streams.wrap(inner);
+}
+
+return { StreamSource, StreamSink, readableFrom, writableTo, bytesOf };
