@@ -180,9 +180,11 @@ function bounded(count) {
 
 class DurableObjectState {
   #object;
-  constructor(given, object, { id, props, exports, waitUntil }) {
+  #abort;
+  constructor(given, object, { id, props, exports, waitUntil, abort }) {
     if (given !== token) illegalConstructor();
     this.#object = object;
+    this.#abort = abort;
     define(this, 'id', id);
     define(this, 'props', props);
     define(this, 'exports', exports);
@@ -203,7 +205,7 @@ class DurableObjectState {
   }
   abort(reason) {
     this.#object.broken = true;
-    throw new Error(reason === undefined ? 'Application called abort() to reset Durable Object.' : `${reason}`);
+    this.#abort(new Error(reason === undefined ? 'Application called abort() to reset Durable Object.' : `${reason}`));
   }
 }
 expose(DurableObjectState, 'DurableObjectState');

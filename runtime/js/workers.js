@@ -33,6 +33,13 @@ function extendsClass(value, base) {
 
 // --- ctx ----------------------------------------------------------------------------------------------------------
 
+// Ends the invocation. Whoever waits for it gets the reason.
+function abort(reason) {
+  native.abort(reason);
+  // V8 stops it at a branch.
+  for (;;);
+}
+
 function waitUntil(promise) {
   const task = native.startTask();
   const done = () => native.endTask(task);
@@ -50,6 +57,7 @@ let making = false;
 class ExecutionContext {
   constructor(props) {
     if (!making) illegalConstructor();
+    this.access = undefined;
     this.props = props;
     this.exports = loopbacks();
   }
@@ -57,6 +65,9 @@ class ExecutionContext {
     waitUntil(promise);
   }
   passThroughOnException() {}
+  abort(reason) {
+    abort(reason === undefined ? new Error('Worker execution was aborted due to call to ctx.abort().') : reason);
+  }
 }
 defineProperty(ExecutionContext.prototype, symbolToStringTag, {
   __proto__: null,
@@ -203,7 +214,7 @@ function callObject(name, object, props, path, args) {
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
   if (typeof value !== 'function') throw new Error(`Worker has no such Durable Object class: ${name}`);
-  const about = { __proto__: null, props, exports: loopbacks(), waitUntil };
+  const about = { __proto__: null, props, exports: loopbacks(), waitUntil, abort };
   const make = (state) => new value(state, native.env());
   const deliver = (instance) => {
     if (path.length === 1 && path[0] === 'fetch') {
@@ -221,19 +232,29 @@ function fetchOf(handler) {
   return (...args) => apply(method, handler, args);
 }
 
+// By name of a handler: the one context that all its invocations see, for Workers that asked for that.
+let contexts;
+
+function contextOfHandler(name, props) {
+  if (!load('compat').has('nonclass_entrypoint_reuses_ctx_across_invocations')) return makeContext(props);
+  contexts ??= { __proto__: null };
+  return (contexts[name] ??= makeContext({}));
+}
+
 function callEntrypoint(name, props, path, args) {
   const http = path.length === 1 && path[0] === 'fetch' ? load('rpc_http') : undefined;
   const isFetch = http !== undefined && http.isFetch(path, args);
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
-  const context = makeContext(props);
   const reserved = rpc.RESERVED_OF_ENTRYPOINTS;
   if (extendsClass(value, WorkerEntrypoint)) {
+    const context = makeContext(props);
     const instance = new value(context, native.env());
     if (isFetch) return http.deliverFetch((request) => fetchOf(instance)(request), args[0]);
     return rpc.callMember(rpc.lookup(instance, false, path, reserved), path, args);
   }
   if (typeof value === 'object' && value !== null) {
+    const context = contextOfHandler(name, props);
     const handler = { __proto__: null, env: native.env(), context };
     if (isFetch) return http.deliverFetch((request) => fetchOf(value)(request, handler.env, context), args[0]);
     return rpc.callMember(rpc.lookup(value, true, path, reserved), path, args, handler);

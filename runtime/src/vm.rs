@@ -70,7 +70,15 @@ impl Vm {
             // Once the isolate is being ended, nothing of the program runs any more: what is queued is dropped.
             let going_on = || self.state.shared.cause().is_none();
             if going_on() {
+                if self.state.take_aborted() {
+                    // What it left in the queue is not to run: V8 drops the queue of an execution that it terminates.
+                    scope.terminate_execution();
+                }
                 scope.perform_microtask_checkpoint();
+                self.state.take_aborted();
+                if going_on() {
+                    scope.cancel_terminate_execution();
+                }
                 crate::api::tell_rejections(scope);
             }
             for _ in 0..v8_tasks_max {
@@ -79,6 +87,9 @@ impl Vm {
                 }
                 if going_on() {
                     scope.perform_microtask_checkpoint();
+                    if self.state.take_aborted() && going_on() {
+                        scope.cancel_terminate_execution();
+                    }
                     crate::api::tell_rejections(scope);
                 }
             }

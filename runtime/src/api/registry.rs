@@ -113,17 +113,23 @@ pub(super) fn export<'s>(scope: &mut v8::PinScope<'s, '_>, room: &str, name: &st
 
 /// A function captured before the program ran.
 pub(super) fn primordial<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Function>> {
-    let loaded = Rc::clone(scope.get_slot::<Rc<Loaded>>()?);
-    let primordials = v8::Local::new(scope, &loaded.primordials);
-    let name = v8::String::new(scope, name)?;
-    primordials.get(scope, name.into())?.try_into().ok()
+    v8::Local::try_from(intrinsic(scope, name)?).ok()
 }
 
 /// The intrinsic `Object.prototype`.
 pub(super) fn object_prototype<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Value>> {
+    intrinsic(scope, "objectPrototype")
+}
+
+/// From the name of an error class to its prototype, for those that V8 cannot be asked to make.
+pub(super) fn error_prototypes<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Object>> {
+    v8::Local::try_from(intrinsic(scope, "errorPrototypes")?).ok()
+}
+
+fn intrinsic<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Value>> {
     let loaded = Rc::clone(scope.get_slot::<Rc<Loaded>>()?);
     let primordials = v8::Local::new(scope, &loaded.primordials);
-    let name = v8::String::new(scope, "objectPrototype")?;
+    let name = v8::String::new(scope, name)?;
     primordials.get(scope, name.into())
 }
 

@@ -9,7 +9,7 @@ use crate::rpc::exports::Access;
 use crate::rpc::serialize::{Purpose, serialize, throw_data_clone_error};
 use crate::rpc::serve::{self, Member, Settled};
 use crate::rpc::state::{ImportError, ImportId, Keep, RpcState};
-use crate::rpc::{Cap, CapKind, exports, outgoing};
+use crate::rpc::{Cap, CapKind, RpcError, errors, exports, outgoing};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
 type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
@@ -40,6 +40,7 @@ pub(super) fn install_workers(scope: &mut v8::PinScope<'_, '_>, native: v8::Loca
     set_function(scope, native, "startTask", start_task)?;
     set_function(scope, native, "endTask", end_task)?;
     set_function(scope, native, "taskThrew", task_threw)?;
+    set_function(scope, native, "abort", abort)?;
     set_function(scope, native, "loopback", loopback)?;
     set_function(scope, native, "mainExports", main_exports)?;
     set_function(scope, native, "env", env)?;
@@ -252,6 +253,22 @@ fn task_threw<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _:
     if let Some(host) = super::host(scope) {
         host.report_exception(scope, arguments.get(0), super::Uncaught::Thrown);
     }
+}
+
+/// `abort(reason)`: ends the current invocation and stops what runs; JavaScript is stopped at the next branch it takes.
+fn abort<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    let isolate = IsolateState::of(scope);
+    let Some(current) = isolate.current() else {
+        return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
+    };
+    let reason = arguments.get(0);
+    let error = RpcError { remote: false, ..errors::from_js(scope, reason) };
+    if let Some(host) = super::host(scope) {
+        host.report_exception(scope, reason, super::Uncaught::Thrown);
+    }
+    current.abort(&error, isolate.turn_cpu_ns());
+    isolate.set_aborted();
+    scope.terminate_execution();
 }
 
 /// `loopback(name, props?)`: an import of one of this Worker's own entrypoints, for any invocation.

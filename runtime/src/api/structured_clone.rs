@@ -7,6 +7,13 @@ use v8::{ValueDeserializerHelper, ValueSerializerHelper};
 
 use super::args::{set_function, throw_dom_exception, throw_type_error};
 use super::registry;
+use crate::compat::Flag;
+use crate::rpc::cloned_error::{self, Stack};
+
+/// What a host object's data begins with: an error follows.
+const ERROR: u32 = 0;
+/// The index of one of the platform's own objects follows.
+const RESOURCE: u32 = 1;
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "clone", clone_callback)
@@ -51,7 +58,10 @@ fn next_index<T>(list: &[T]) -> Option<u32> {
     u32::try_from(list.len()).ok()
 }
 
-struct Writer<'a>(&'a Aside);
+struct Writer<'a> {
+    aside: &'a Aside,
+    whole_errors: bool,
+}
 
 impl v8::ValueSerializerImpl for Writer<'_> {
     fn throw_data_clone_error<'s>(&self, scope: &mut v8::PinScope<'s, '_>, message: v8::Local<'s, v8::String>) {
@@ -64,6 +74,9 @@ impl v8::ValueSerializerImpl for Writer<'_> {
     }
 
     fn is_host_object<'s>(&self, scope: &mut v8::PinScope<'s, '_>, object: v8::Local<'s, v8::Object>) -> Option<bool> {
+        if object.is_native_error() {
+            return Some(self.whole_errors);
+        }
         // Most objects are plain, and no room was needed to make them.
         if !registry::is_loaded(scope, "webidl") || is_plain(scope, object) {
             return Some(false);
@@ -77,9 +90,14 @@ impl v8::ValueSerializerImpl for Writer<'_> {
         object: v8::Local<'s, v8::Object>,
         serializer: &dyn v8::ValueSerializerHelper,
     ) -> Option<bool> {
+        if object.is_native_error() {
+            serializer.write_uint32(ERROR);
+            return cloned_error::write(scope, object, serializer);
+        }
         let clone = call(scope, "webidl", "cloneResource", &[object.into()])?;
         let clone = v8::Local::<v8::Object>::try_from(clone).ok()?;
-        let mut resources = self.0.resources.borrow_mut();
+        let mut resources = self.aside.resources.borrow_mut();
+        serializer.write_uint32(RESOURCE);
         serializer.write_uint32(next_index(&resources)?);
         resources.push(v8::Global::new(scope, clone));
         Some(true)
@@ -90,7 +108,7 @@ impl v8::ValueSerializerImpl for Writer<'_> {
         _: &mut v8::PinScope<'s, '_>,
         buffer: v8::Local<'s, v8::SharedArrayBuffer>,
     ) -> Option<u32> {
-        let mut buffers = self.0.shared_buffers.borrow_mut();
+        let mut buffers = self.aside.shared_buffers.borrow_mut();
         let index = next_index(&buffers)?;
         buffers.push(buffer.get_backing_store());
         Some(index)
@@ -101,14 +119,17 @@ impl v8::ValueSerializerImpl for Writer<'_> {
         _: &mut v8::PinScope<'_, '_>,
         module: v8::Local<'_, v8::WasmModuleObject>,
     ) -> Option<u32> {
-        let mut modules = self.0.wasm_modules.borrow_mut();
+        let mut modules = self.aside.wasm_modules.borrow_mut();
         let index = next_index(&modules)?;
         modules.push(module.get_compiled_module());
         Some(index)
     }
 }
 
-struct Reader<'a>(&'a Aside);
+struct Reader<'a> {
+    aside: &'a Aside,
+    error_prototypes: v8::Global<v8::Object>,
+}
 
 impl v8::ValueDeserializerImpl for Reader<'_> {
     fn read_host_object<'s>(
@@ -116,11 +137,19 @@ impl v8::ValueDeserializerImpl for Reader<'_> {
         scope: &mut v8::PinScope<'s, '_>,
         deserializer: &dyn v8::ValueDeserializerHelper,
     ) -> Option<v8::Local<'s, v8::Object>> {
+        let mut kind = 0;
+        if !deserializer.read_uint32(&mut kind) {
+            return None;
+        }
+        if kind == ERROR {
+            let prototypes = v8::Local::new(scope, &self.error_prototypes);
+            return cloned_error::read(scope, deserializer, prototypes, Stack::None);
+        }
         let mut index = 0;
         if !deserializer.read_uint32(&mut index) {
             return None;
         }
-        let resources = self.0.resources.borrow();
+        let resources = self.aside.resources.borrow();
         Some(v8::Local::new(scope, resources.get(index as usize)?))
     }
 
@@ -129,7 +158,7 @@ impl v8::ValueDeserializerImpl for Reader<'_> {
         scope: &mut v8::PinScope<'s, '_>,
         index: u32,
     ) -> Option<v8::Local<'s, v8::SharedArrayBuffer>> {
-        let buffers = self.0.shared_buffers.borrow();
+        let buffers = self.aside.shared_buffers.borrow();
         Some(v8::SharedArrayBuffer::with_backing_store(scope, buffers.get(index as usize)?))
     }
 
@@ -138,7 +167,7 @@ impl v8::ValueDeserializerImpl for Reader<'_> {
         scope: &mut v8::PinScope<'s, '_>,
         index: u32,
     ) -> Option<v8::Local<'s, v8::WasmModuleObject>> {
-        let modules = self.0.wasm_modules.borrow();
+        let modules = self.aside.wasm_modules.borrow();
         v8::WasmModuleObject::from_compiled_module(scope, modules.get(index as usize)?)
     }
 }
@@ -183,8 +212,9 @@ fn clone<'s>(
     }
     let context = scope.get_current_context();
     let aside = Aside::default();
+    let whole_errors = super::host(scope).is_some_and(|host| host.has_flag(Flag::EnhancedErrorSerialization));
     let bytes = {
-        let serializer = v8::ValueSerializer::new(scope, Box::new(Writer(&aside)));
+        let serializer = v8::ValueSerializer::new(scope, Box::new(Writer { aside: &aside, whole_errors }));
         serializer.write_header();
         for (id, buffer) in buffers.iter().enumerate() {
             serializer.transfer_array_buffer(u32::try_from(id).ok()?, *buffer);
@@ -200,7 +230,9 @@ fn clone<'s>(
         stores.push(buffer.get_backing_store());
         buffer.detach(None)?;
     }
-    let deserializer = v8::ValueDeserializer::new(scope, Box::new(Reader(&aside)), &bytes);
+    let error_prototypes = registry::error_prototypes(scope)?;
+    let reader = Reader { aside: &aside, error_prototypes: v8::Global::new(scope, error_prototypes) };
+    let deserializer = v8::ValueDeserializer::new(scope, Box::new(reader), &bytes);
     deserializer.read_header(context)?;
     for (id, store) in stores.iter().enumerate() {
         let buffer = v8::ArrayBuffer::with_backing_store(scope, store);

@@ -57,6 +57,8 @@ pub(crate) struct InvocationState {
     shared: Arc<Shared>,
     threw: Cell<bool>,
     of_object: Cell<bool>,
+    /// Its program ended it: nothing of it goes on.
+    aborted: Cell<bool>,
     on_end: RefCell<Option<OnEnd>>,
 }
 
@@ -81,6 +83,7 @@ impl InvocationState {
             shared: shared.clone(),
             threw: Cell::new(false),
             of_object: Cell::new(false),
+            aborted: Cell::new(false),
             on_end: RefCell::new(on_end),
         })
     }
@@ -137,6 +140,20 @@ impl InvocationState {
         self.threw.set(true);
     }
 
+    /// Its program ends it: whoever waits hears why, and nothing of it goes on after this turn.
+    pub(crate) fn abort(&self, error: &RpcError, turn_ns: u64) {
+        self.threw.set(true);
+        self.aborted.set(true);
+        self.answer_all(error, turn_ns);
+    }
+
+    fn answer_all(&self, error: &RpcError, turn_ns: u64) {
+        let owed = std::mem::take(&mut *self.replies.borrow_mut());
+        for reply in owed.into_iter().filter_map(|key| self.shared.take_reply(key)) {
+            reply.send(crate::rpc::Answer { result: Err(error.clone()), usage: self.usage(turn_ns) });
+        }
+    }
+
     /// Whether everything it was asked for has been answered.
     pub(crate) fn answered(&self) -> bool {
         self.replies.borrow().is_empty()
@@ -157,22 +174,20 @@ impl InvocationState {
         self.of_object.set(true);
     }
 
-    /// Whether it is over: answered, nobody outside holds an object of its session, and no `waitUntil` task can
+    /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task can
     /// still make progress. Pending calls, timers and callbacks do not keep it.
     pub(crate) fn over(&self) -> bool {
-        self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable())
+        self.aborted.get()
+            || (self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable()))
     }
 
     /// Answers whatever is unanswered and reports. Further calls do nothing.
     pub(crate) fn finish(&self, ended: Option<Cause>) {
-        let owed = std::mem::take(&mut *self.replies.borrow_mut());
-        for reply in owed.into_iter().filter_map(|key| self.shared.take_reply(key)) {
-            let error = match ended {
-                Some(cause) => RpcError::ended(cause),
-                None => RpcError::new("Error", HUNG),
-            };
-            reply.send(crate::rpc::Answer { result: Err(error), usage: self.usage(0) });
-        }
+        let error = match ended {
+            Some(cause) => RpcError::ended(cause),
+            None => RpcError::new("Error", HUNG),
+        };
+        self.answer_all(&error, 0);
         if let Some(on_end) = self.on_end.borrow_mut().take() {
             let outcome = match ended {
                 Some(cause) => cause.outcome(),

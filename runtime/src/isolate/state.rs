@@ -40,6 +40,8 @@ pub(crate) struct IsolateState {
     current: RefCell<Option<Rc<InvocationState>>>,
     /// The program's clock, ms since the epoch.
     clock_ms: Cell<f64>,
+    /// The running turn's program has ended its invocation, and V8 was told to stop it.
+    aborted: Cell<bool>,
     /// CPU reading at which the running turn began, 0 between turns.
     turn_started_ns: Cell<u64>,
 }
@@ -55,6 +57,7 @@ impl IsolateState {
             invocations: RefCell::default(),
             current: RefCell::default(),
             clock_ms: Cell::new(0.0),
+            aborted: Cell::new(false),
             turn_started_ns: Cell::new(0),
         });
         state.advance_clock();
@@ -86,6 +89,16 @@ impl IsolateState {
 
     pub(crate) fn set_current(&self, invocation: Option<Rc<InvocationState>>) {
         *self.current.borrow_mut() = invocation;
+    }
+
+    /// Notes that what runs is being stopped, for this turn only.
+    pub(crate) fn set_aborted(&self) {
+        self.aborted.set(true);
+    }
+
+    /// Whether what runs was stopped since this was last asked.
+    pub(crate) fn take_aborted(&self) -> bool {
+        self.aborted.take()
     }
 
     pub(crate) fn invocation(&self, id: InvocationId) -> Option<Rc<InvocationState>> {

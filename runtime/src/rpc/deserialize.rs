@@ -3,13 +3,13 @@
 //! V8 runs no JavaScript while it reads, so what needs some is made first: a stub for each capability, and the
 //! objects of the API that the message carries as parts.
 
-use super::errors::new_error;
+pub(crate) use super::cloned_error::Stack;
 use super::state::{self, Js, Keep, RpcState};
-use super::{CapKind, Message, host_tag};
+use super::{CapKind, Message, cloned_error, host_tag};
 use crate::dynamic::LoaderCap;
 use crate::invocation::InvocationId;
 use crate::isolate::state::IsolateState;
-use crate::js::{string, throw_error};
+use crate::js::throw_error;
 use crate::objects::NamespaceCap;
 
 /// Parts inside parts that are read.
@@ -20,15 +20,6 @@ pub(crate) struct Received<'s> {
     pub(crate) value: v8::Local<'s, v8::Value>,
     /// An array; also stubs that the value does not show, which stand for its disposer on the other side.
     pub(crate) stubs: v8::Local<'s, v8::Array>,
-}
-
-/// What `stack` an error in a message gets: the one of its home never crosses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stack {
-    /// Where it was received, since it is about to be thrown there.
-    Here,
-    /// Its name and message only.
-    None,
 }
 
 /// Reads a value. Its stubs belong to `owner` (`None`: to the isolate). `None` with an exception pending.
@@ -142,7 +133,10 @@ impl v8::ValueDeserializerImpl for Reader {
         let table = match read_uint32(from)? {
             host_tag::CAPABILITY => &self.caps,
             host_tag::PART => &self.parts,
-            host_tag::ERROR => return self.read_error(scope, from),
+            host_tag::ERROR => {
+                let prototypes = v8::Local::new(scope, &self.error_prototypes);
+                return cloned_error::read(scope, from, prototypes, self.stack);
+            }
             _ => return None,
         };
         let object = table.get(read_uint32(from)? as usize)?;
@@ -153,33 +147,4 @@ impl v8::ValueDeserializerImpl for Reader {
 fn read_uint32(from: &dyn v8::ValueDeserializerHelper) -> Option<u32> {
     let mut value = 0;
     from.read_uint32(&mut value).then_some(value)
-}
-
-impl Reader {
-    fn read_error<'s>(
-        &self,
-        scope: &mut v8::PinScope<'s, '_>,
-        from: &dyn v8::ValueDeserializerHelper,
-    ) -> Option<v8::Local<'s, v8::Object>> {
-        let context = scope.get_current_context();
-        let name = v8::Local::<v8::String>::try_from(from.read_value(context)?).ok()?;
-        let message = v8::Local::<v8::String>::try_from(from.read_value(context)?).ok()?;
-        let others = v8::Local::<v8::Object>::try_from(from.read_value(context)?).ok()?;
-        let prototypes = v8::Local::new(scope, &self.error_prototypes);
-        let error = new_error(scope, prototypes, name, message)?;
-        if self.stack == Stack::None {
-            let (name, message) = (name.to_rust_string_lossy(scope), message.to_rust_string_lossy(scope));
-            let header = if message.is_empty() { name } else { format!("{name}: {message}") };
-            let key = string(scope, "stack");
-            let header = string(scope, &header);
-            error.define_own_property(scope, key.into(), header.into(), v8::PropertyAttribute::DONT_ENUM)?;
-        }
-        let names = others.get_own_property_names(scope, v8::GetPropertyNamesArgs::default())?;
-        for index in 0..names.length() {
-            let key = names.get_index(scope, index)?;
-            let value = others.get(scope, key)?;
-            error.create_data_property(scope, v8::Local::<v8::Name>::try_from(key).ok()?, value)?;
-        }
-        Some(error)
-    }
 }

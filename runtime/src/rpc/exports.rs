@@ -262,7 +262,11 @@ impl ReplyOrLost {
 impl Drop for ReplyOrLost {
     fn drop(&mut self) {
         if let Some(reply) = self.0.take() {
-            reply.send(Err(RpcError { disconnected: true, ..RpcError::new("Error", NO_LONGER_RUNNING) }));
+            reply.send(Err(RpcError {
+                disconnected: true,
+                remote: false,
+                ..RpcError::new("Error", NO_LONGER_RUNNING)
+            }));
         }
     }
 }

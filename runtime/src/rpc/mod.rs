@@ -6,6 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) mod cloned_error;
 pub(crate) mod deserialize;
 pub(crate) mod errors;
 pub(crate) mod exports;

@@ -9,11 +9,11 @@ use std::rc::Rc;
 
 use super::exports::{self, Own};
 use super::state::{Js, RpcState};
-use super::{Cap, MESSAGE_BYTES_MAX, Message, host_tag};
+use super::{Cap, MESSAGE_BYTES_MAX, Message, cloned_error, host_tag};
 use crate::compat::Flag;
 use crate::invocation::HoldKind;
 use crate::isolate::state::IsolateState;
-use crate::js::{string, throw_error};
+use crate::js::throw_error;
 
 /// Parts inside parts: a `Response` with `Headers` is two deep.
 const PART_DEPTH_MAX: usize = 8;
@@ -223,7 +223,8 @@ impl v8::ValueSerializerImpl for Writer {
         to: &dyn v8::ValueSerializerHelper,
     ) -> Option<bool> {
         if object.is_native_error() && self.errors == Errors::Whole {
-            return self.write_error(scope, object, to);
+            to.write_uint32(host_tag::ERROR);
+            return cloned_error::write(scope, object, to);
         }
         let placeholder = v8::Local::new(scope, &self.js.placeholder);
         let stands_for = object.get_private(scope, placeholder)?;
@@ -330,42 +331,6 @@ impl Writer {
         to.write_uint32(host_tag::PART);
         to.write_uint32(u32::try_from(index).ok()?);
         Some(true)
-    }
-
-    /// Name, message, and the other own properties, enumerable or not, but for the stack, which stays at home.
-    fn write_error<'s>(
-        &self,
-        scope: &mut v8::PinScope<'s, '_>,
-        error: v8::Local<'s, v8::Object>,
-        to: &dyn v8::ValueSerializerHelper,
-    ) -> Option<bool> {
-        let context = scope.get_current_context();
-        let [name_key, message_key, stack_key] = ["name", "message", "stack"].map(|key| string(scope, key));
-        let name = error.get(scope, name_key.into())?.to_string(scope)?;
-        let message = error.get(scope, message_key.into())?.to_string(scope)?;
-        let others = v8::Object::new(scope);
-        let names = error.get_own_property_names(
-            scope,
-            v8::GetPropertyNamesArgsBuilder::new()
-                .property_filter(v8::PropertyFilter::ALL_PROPERTIES | v8::PropertyFilter::SKIP_SYMBOLS)
-                .index_filter(v8::IndexFilter::SkipIndices)
-                .build(),
-        )?;
-        for index in 0..names.length() {
-            let key = names.get_index(scope, index)?;
-            if [name_key, message_key, stack_key].iter().any(|known| key.strict_equals((*known).into())) {
-                continue;
-            }
-            let value = error.get(scope, key)?;
-            let key = v8::Local::<v8::Name>::try_from(key).ok()?;
-            others.create_data_property(scope, key, value)?;
-        }
-        to.write_uint32(host_tag::ERROR);
-        Some(
-            to.write_value(context, name.into())?
-                && to.write_value(context, message.into())?
-                && to.write_value(context, others.into())?,
-        )
     }
 }
 

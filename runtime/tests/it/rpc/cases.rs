@@ -426,6 +426,32 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
          for (const f of undo) f(); return [...all, seen.length]",
         r#"["foo, bar","A",4]"#,
     ),
+    // Ending an invocation from inside.
+    ("ctx.abort with an error", "return service.abort(new RangeError('r'))", "RangeError: r"),
+    ("ctx.abort with text", "return service.abort('why')", "Error: why"),
+    (
+        "ctx.abort without a reason",
+        "return service.abort()",
+        "Error: Worker execution was aborted due to call to ctx.abort().",
+    ),
+    (
+        "ctx.abort cannot be caught",
+        "await service.abort(1, 0).catch(() => {}); return service.afterAbort()",
+        "[\"before\"]",
+    ),
+    ("ctx.abort in a later turn", "return service.abort(new TypeError('t'), 1)", "TypeError: t"),
+    (
+        "ctx.abort breaks what was handed out",
+        "const f = await service.abortLater(); await f().catch(() => {}); return f()",
+        "Error: The execution context which hosts this callback is no longer running.",
+    ),
+    ("ctx.access", "return ['access' in ctx, ctx.access]", "[true,null]"),
+    (
+        "a cloned error keeps what is its own",
+        "const e = structuredClone(Object.assign(new TypeError('m'), { extra: 1 })); \
+         return [e.name, e.message, e.extra, e.stack]",
+        r#"["TypeError","m",1,"TypeError: m"]"#,
+    ),
     ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler","noFetch"]"#),
 ];
 

@@ -34,6 +34,7 @@ class CustomError extends Error {
 let kept;
 let released = false;
 let wake;
+let aborted;
 
 export class Service extends WorkerEntrypoint {
   instanceField = 1;
@@ -119,6 +120,23 @@ export class Service extends WorkerEntrypoint {
   echoPair() {
     const { readable, writable } = new IdentityTransformStream();
     return { readable, writable };
+  }
+  async abort(reason, delay) {
+    aborted = ['before'];
+    if (delay !== undefined) await scheduler.wait(delay);
+    try {
+      this.ctx.abort(reason);
+    } catch {
+      aborted.push('caught');
+    } finally {
+      aborted.push('finally');
+    }
+  }
+  afterAbort() {
+    return aborted;
+  }
+  abortLater() {
+    return () => this.ctx.abort();
   }
   waits() {
     return new Promise((resolve) => {
