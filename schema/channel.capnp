@@ -52,6 +52,8 @@ struct Frame {
 
     ping @17 :UInt64;
     pong @18 :Pong;
+    counters @19 :Counters;
+    # Sandbox to broker, unasked: a CPU limit was met, and the worker is about to be gone.
   }
 }
 
@@ -327,6 +329,18 @@ struct Console {
 
 struct Pong {
   nonce @0 :UInt64;
-  isolatesAlive @1 :UInt32;
-  isolatesWarm @2 :UInt32;
+  counters @1 :Counters;
+}
+
+struct Counters {
+  # What a sandbox process counts, since it began where it is not about now.
+
+  isolatesAlive @0 :UInt32;
+  isolatesWarm @1 :UInt32;
+  # Never used, ready.
+  threadsStuck @2 :UInt32;
+  # In a builtin that ignores being told to end, now.
+  overshoot @3 :List(UInt64);
+  # CPU limits that were met, by how much more was used: counts by bucket, as both ends, one binary, bound them.
+  overshootSum @4 :Microseconds;
 }

@@ -117,6 +117,19 @@ struct CodeExecutionRequest {
   }
 
   limits @6 :CodeExecutionLimits;
+
+  tenant :group {
+    # On whose behalf the program runs. Programs of different tenants never share a sandbox process, so what one does to
+    # its process does not touch the other.
+
+    union {
+      none @7 :Void;
+      # The service's own label (`--tenant`), or the company of other programs without one.
+
+      label @8 :Text;
+      # 1 to 256 UTF-16 units of the client's choosing. It is compared and never shown.
+    }
+  }
 }
 
 enum Language {

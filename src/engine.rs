@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use loaderd_harness::CodeExecutor;
+use loaderd_harness::{CodeExecutor, Tenant};
 use loaderd_loader::config::{AddressRules, Network};
 use loaderd_loader::graph::network_service;
 use loaderd_loader::in_process::InProcess;
@@ -83,9 +83,13 @@ impl Engine {
         }
     }
 
-    /// An executor for programs that nobody trusts.
-    pub(crate) fn executor(&self) -> CodeExecutor {
-        CodeExecutor::new(self.programs.loader(LoaderOptions::default()))
+    /// An executor for programs that nobody trusts, on behalf of a tenant where there is one.
+    pub(crate) fn executor(&self, tenant: Option<Tenant>) -> CodeExecutor {
+        let executor = CodeExecutor::new(self.programs.loader(LoaderOptions::default()));
+        match tenant {
+            Some(tenant) => executor.for_tenant(tenant),
+            None => executor,
+        }
     }
 
     /// A loader for the user's own code: it runs in this process and reaches every network that this machine does.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use loaderd_harness::CodeExecutor;
+use loaderd_harness::{CodeExecutor, Tenant};
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -39,6 +39,11 @@ pub(crate) struct ExecutorArgs {
     /// Where programs run.
     #[arg(long, value_enum, default_value_t)]
     sandbox: Sandbox,
+
+    /// On whose behalf programs run whose request does not say. Programs of different tenants never share a sandbox
+    /// process.
+    #[arg(long, value_name = "LABEL")]
+    tenant: Option<Tenant>,
 
     #[command(flatten)]
     bounds: BoundArgs,
@@ -103,7 +108,7 @@ pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
 async fn serve(arguments: &ExecutorArgs) -> Result<(), String> {
     let stop = told_to_stop().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let engine = Engine::start(arguments.sandbox)?;
-    let executor = engine.executor();
+    let executor = engine.executor(arguments.tenant.clone());
     let stopping = CancellationToken::new();
     let admin = match arguments.admin {
         Some(address) => Some(start_admin(address, &engine, &executor, &stopping).await?),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use loaderd_runtime::error::Blame;
+use loaderd_runtime::limits::Cause;
 
 use crate::host::HostDefect;
 use crate::json::Json;
@@ -31,6 +32,8 @@ pub enum PassFailure {
 pub struct CodeExecutionError {
     pub implementation: Implementation,
     pub error: CodeError,
+    /// What ended the isolate, when something did. It says which of two budgets of one kind was met.
+    pub cause: Option<Cause>,
 }
 
 /// The nine errors. Messages are at most [`MESSAGE_UNITS_MAX`] long; `logs` are what was captured until then.

@@ -12,6 +12,7 @@ use crate::pass::{self, PassSettings};
 use crate::platform::Platform;
 use crate::request::CodeExecutionRequest;
 use crate::result::{CodeExecutionResult, Implementation};
+use crate::tenant::Tenant;
 
 /// The compatibility date of the Workers that passes run in, where nothing else is said.
 pub const COMPATIBILITY_DATE_DEFAULT: &str = "2025-05-01";
@@ -36,18 +37,24 @@ impl CodeExecutor {
             implementation: Implementation::default(),
             compatibility_date: COMPATIBILITY_DATE_DEFAULT.to_owned(),
             counters: Arc::default(),
+            tenant: None,
         }))
+    }
+
+    /// The same for the passes of one tenant; what is counted is counted together. Passes of different tenants never
+    /// share a sandbox process.
+    #[must_use]
+    pub fn for_tenant(&self, tenant: Tenant) -> Self {
+        Self(Arc::new(PassSettings { tenant: Some(tenant), ..(*self.0).clone() }))
     }
 
     /// The same with another compatibility date (`YYYY-MM-DD`) for the Workers that passes run in.
     #[must_use]
     pub fn with_compatibility_date(self, date: impl Into<String>) -> Self {
-        let settings = &*self.0;
         Self(Arc::new(PassSettings {
-            loader: settings.loader.clone(),
-            implementation: settings.implementation.clone(),
             compatibility_date: date.into(),
             counters: Arc::default(),
+            ..(*self.0).clone()
         }))
     }
 

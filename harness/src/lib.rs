@@ -29,6 +29,7 @@
 //! | `wire` | requests and answers as JSON |
 //! | `pass` | the life of one pass; its seam to the loader is [`platform_edge`] |
 //! | [`service`] | the executor over Cap'n Proto |
+//! | [`tenant`] | on whose behalf |
 //! | [`tools`] | a host made of a JavaScript module |
 //! | `platform` | that seam filled with our own loader |
 //!
@@ -44,6 +45,7 @@ mod platform;
 pub mod request;
 pub mod result;
 pub mod service;
+pub mod tenant;
 mod text;
 pub mod tools;
 mod wire;
@@ -61,6 +63,7 @@ pub use request::{
     CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, InvalidRequest, JsIdentifier, NetworkPolicy,
 };
 pub use result::{CodeExecutionResult, Implementation, Isolation, ResourceUse};
+pub use tenant::Tenant;
 
 /// The seam between a pass and whatever loads its Worker: for loaders other than our own, and for tests of what
 /// happens when one misbehaves.

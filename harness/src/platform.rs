@@ -53,7 +53,11 @@ impl PassLoader for Platform {
         // What never settles is a matter of the pass's deadline alone.
         code.on_hang = HangPolicy::Wait;
         code.console = worker.observer.map(|observer| Arc::new(Echo(observer)) as Arc<dyn ConsoleSink>);
-        let stub = self.loader.load(code).map_err(|error| refusal(&error))?;
+        let loader = match &worker.tenant {
+            Some(tenant) => &self.loader.for_tenant(tenant.label().clone()),
+            None => &self.loader,
+        };
+        let stub = loader.load(code).map_err(|error| refusal(&error))?;
         Ok(Box::new(Loaded { stub, disposed: false }))
     }
 }
@@ -171,6 +175,7 @@ fn start_failure(error: &LoaderError) -> WorkerFailure {
             message: error.message.clone(),
         }),
         LoaderError::Ended(cause) => WorkerFailure::Ended(*cause),
+        LoaderError::ProcessGone => WorkerFailure::Lost(error.to_string()),
         // The machine would not run it: nothing that the program's text could have to do with.
         LoaderError::Platform(_) | LoaderError::Overloaded(_) => {
             WorkerFailure::Start(StartFailure { phase: LoadPhase::Evaluate, cause: None, message: error.to_string() })

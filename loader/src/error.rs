@@ -26,7 +26,10 @@ pub enum LoaderError {
     /// The Worker was ended, by its owner or by a limit, before it had started.
     #[error("{}", .0.message())]
     Ended(Cause),
-    /// The machine would not give what an isolate needs, or the process that was to hold it is gone.
+    /// The sandbox process that was to hold it died before it had started, and so did the one after that.
+    #[error("The sandbox process of this Worker is gone.")]
+    ProcessGone,
+    /// The machine would not give what an isolate needs.
     #[error("Failed to start Worker: {0}")]
     Platform(String),
 }
@@ -53,7 +56,7 @@ impl LoaderError {
                 Cause::Canceled | Cause::Shutdown | Cause::ExceededWallTime | Cause::Condemned => Blame::Host,
                 Cause::ExceededCpu | Cause::ExceededStartupCpu | Cause::ExceededMemory => Blame::Program,
             },
-            Self::Overloaded(_) | Self::Platform(_) => Blame::Platform,
+            Self::Overloaded(_) | Self::ProcessGone | Self::Platform(_) => Blame::Platform,
         }
     }
 
@@ -64,7 +67,7 @@ impl LoaderError {
             Self::Start(error) => error.cause,
             Self::GetCode(error) => error.cause,
             Self::Ended(cause) => Some(*cause),
-            Self::Code(_) | Self::Overloaded(_) | Self::Platform(_) => None,
+            Self::Code(_) | Self::Overloaded(_) | Self::ProcessGone | Self::Platform(_) => None,
         }
     }
 
@@ -85,7 +88,7 @@ impl LoaderError {
                 remote: false,
                 ..RpcError::new("Error", error.message.clone())
             },
-            Self::Platform(_) => {
+            Self::ProcessGone | Self::Platform(_) => {
                 RpcError { disconnected: true, remote: false, ..RpcError::new("Error", self.to_string()) }
             }
         }

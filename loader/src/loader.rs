@@ -38,6 +38,12 @@ impl WorkerLoader {
         Self { namespace: Arc::clone(&self.namespace), options: Arc::new(options) }
     }
 
+    /// The same cache and what is passed on, on behalf of a tenant.
+    #[must_use]
+    pub fn for_tenant(&self, tenant: Arc<str>) -> Self {
+        self.with_options(LoaderOptions { tenant: Some(tenant), ..(*self.options).clone() })
+    }
+
     /// Loads code into an isolate of its own. The checks happen here; starting goes on by itself, and requests wait
     /// for it. A failed start is the error of each call and of [`WorkerStub::ready`].
     ///

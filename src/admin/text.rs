@@ -27,12 +27,12 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
         (&HOST_CALL_BOUNDS_US, &passes.host_calls),
         took,
     );
-    let (overshoot, overshoot_us) = overshoot::snapshot();
+    let overshoot = overshoot::snapshot();
     page.histogram(
         "loaderd_cpu_limit_overshoot_seconds",
         "CPU time used beyond the limit when a program was ended at it.",
-        (&overshoot::BUCKET_BOUNDS_US, &overshoot),
-        overshoot_us as f64 / MICROS_PER_SECOND,
+        (&overshoot::BUCKET_BOUNDS_US, &overshoot.counts),
+        overshoot.sum_us as f64 / MICROS_PER_SECOND,
     );
 
     let loader = engine.loader_metrics();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use loaderd_harness::CodeExecutionLimits;
+use loaderd_harness::{CodeExecutionLimits, Tenant};
 
 /// CPU milliseconds of a program where nothing is said.
 const CPU_MILLIS_DEFAULT: u32 = 10_000;
@@ -46,6 +46,10 @@ pub(crate) struct ExecArgs {
     /// Where the program runs.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) sandbox: Sandbox,
+
+    /// On whose behalf the program runs. Programs of different tenants never share a sandbox process.
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) tenant: Option<Tenant>,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -58,7 +58,7 @@ async fn execute(arguments: &ExecArgs) -> ExitCode {
         Some(tools) => Arc::new(tools),
         None => Arc::new(NoHost),
     };
-    let executor = engine.executor();
+    let executor = engine.executor(arguments.tenant.clone());
     let outcome = if arguments.json {
         executor.execute(request, host).await
     } else {

@@ -7,6 +7,9 @@ use loaderd_harness::{
     CodeError, CodeExecutionResult, PassFailure, ProgramReason, ResourceUse, SourceReason, Surface, TimeoutKind,
 };
 
+use loaderd_loader::host::STARTUP_CPU;
+use loaderd_runtime::limits::Cause;
+
 use super::place::{FirstColumn, Place};
 use super::pretty::pretty;
 use crate::terminal::{self, Style, styled};
@@ -48,6 +51,7 @@ fn millis(time: Duration) -> String {
 /// Says what went wrong, where, and what can be done.
 pub(crate) fn failed(failure: &PassFailure, program: &Program) {
     match failure {
+        PassFailure::Error(failed) if failed.cause == Some(Cause::ExceededStartupCpu) => start_up_budget(),
         PassFailure::Error(failed) => code_error(&failed.error, program),
         PassFailure::HostDefect(defect) => {
             terminal::error(&format!("the tools failed: {defect}"));
@@ -131,9 +135,15 @@ fn timeout(kind: TimeoutKind, max_wall_time: Duration, program: &Program) {
         }
         (TimeoutKind::Cpu, None) => {
             terminal::error("the program met the platform's limit of CPU time");
-            terminal::help("look for a loop that does not end; the expression itself has one second to be evaluated");
+            terminal::help("look for a loop that does not end");
         }
     }
+}
+
+fn start_up_budget() {
+    let budget = millis(STARTUP_CPU);
+    terminal::error(&format!("evaluating the expression met the start-up budget of {budget} of CPU time"));
+    terminal::help("look for a loop outside the function; --cpu-ms is about the function and changes nothing here");
 }
 
 fn output(surface: Surface, limit: u64, observed: u64) {

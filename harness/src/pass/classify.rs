@@ -8,7 +8,7 @@ use loaderd_runtime::isolate::LoadPhase;
 use loaderd_runtime::limits::Cause;
 
 use super::worker::{Diagnostic, StartFailure, WorkerFailure};
-use super::{PassEnd, timeout};
+use super::{PassEnd, timeout, timeout_error};
 use crate::error::{CodeError, MESSAGE_UNITS_MAX, SourceReason, TimeoutKind};
 use crate::request::CodeExecutionLimits;
 use crate::text;
@@ -32,6 +32,7 @@ pub(super) fn worker(failure: &WorkerFailure, limits: &CodeExecutionLimits) -> P
     match failure {
         WorkerFailure::Start(failure) => start(failure, limits),
         WorkerFailure::Ended(cause) => ended(*cause, cause.message().to_owned(), limits),
+        WorkerFailure::Lost(message) => terminated(text::cut(message.clone(), MESSAGE_UNITS_MAX)),
         WorkerFailure::Thrown(diagnostic) => thrown(diagnostic, limits),
     }
 }
@@ -48,11 +49,14 @@ fn start(failure: &StartFailure, limits: &CodeExecutionLimits) -> PassEnd {
 }
 
 fn ended(cause: Cause, message: String, limits: &CodeExecutionLimits) -> PassEnd {
-    match cause {
-        Cause::ExceededCpu | Cause::ExceededStartupCpu => timeout(TimeoutKind::Cpu, limits),
-        Cause::ExceededWallTime => timeout(TimeoutKind::WallClock, limits),
-        Cause::ExceededMemory | Cause::Condemned | Cause::Canceled | Cause::Shutdown => terminated(message),
-    }
+    let error = match cause {
+        Cause::ExceededCpu | Cause::ExceededStartupCpu => timeout_error(TimeoutKind::Cpu, limits),
+        Cause::ExceededWallTime => timeout_error(TimeoutKind::WallClock, limits),
+        Cause::ExceededMemory | Cause::Condemned | Cause::Canceled | Cause::Shutdown => {
+            CodeError::Terminated { message }
+        }
+    };
+    PassEnd::Ended(error, cause)
 }
 
 fn thrown(diagnostic: &Diagnostic, limits: &CodeExecutionLimits) -> PassEnd {
@@ -95,7 +99,7 @@ mod tests {
 
     /// The tag, and the reason or kind where the error has one.
     fn sort(end: PassEnd) -> String {
-        let PassEnd::Error(error) = end else { return "host".to_owned() };
+        let (PassEnd::Error(error) | PassEnd::Ended(error, _)) = end else { return "host".to_owned() };
         let detail = match &error {
             CodeError::Source { reason, .. } => reason.name(),
             CodeError::Timeout { kind, .. } => kind.name(),

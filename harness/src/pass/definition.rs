@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use super::PassSettings;
 use super::worker::{LogObserver, ModuleOrigin, PassConfig, PassModule, PassWorker, PassWorkerLimits};
 use crate::request::CodeExecutionRequest;
 
@@ -21,12 +22,13 @@ static INTRINSICS: LazyLock<Arc<str>> = LazyLock::new(|| include_str!("../../js/
 /// The Worker of one pass.
 pub(super) fn worker(
     request: &CodeExecutionRequest,
-    compatibility_date: &str,
+    settings: &PassSettings,
     observer: Option<Arc<dyn LogObserver>>,
 ) -> PassWorker {
     let limits = request.limits();
     PassWorker {
-        compatibility_date: compatibility_date.to_owned(),
+        tenant: settings.tenant.clone(),
+        compatibility_date: settings.compatibility_date.clone(),
         main_module: HARNESS_MODULE.to_owned(),
         modules: vec![
             module(HARNESS_MODULE, HARNESS.clone(), ModuleOrigin::Harness),

@@ -23,6 +23,7 @@ use crate::host::{HostDefect, PassHost};
 use crate::metrics::Counters;
 use crate::request::{CodeExecutionLimits, CodeExecutionRequest, NetworkPolicy};
 use crate::result::{CodeExecutionResult, Implementation, ResourceUse};
+use crate::tenant::Tenant;
 use deadline::Deadline;
 use port::HostPort;
 use servers::Servers;
@@ -35,16 +36,20 @@ const RESERVED_NAMESPACE: &str = "console";
 #[derive(Clone, Debug)]
 pub(crate) enum PassEnd {
     Error(CodeError),
+    /// An error, and what ended the Worker.
+    Ended(CodeError, Cause),
     HostDefect(HostDefect),
     HostInterrupted,
 }
 
 impl PassEnd {
     fn into_failure(self, implementation: &Implementation) -> PassFailure {
+        let failure = |error, cause| {
+            PassFailure::Error(CodeExecutionError { implementation: implementation.clone(), error, cause })
+        };
         match self {
-            Self::Error(error) => {
-                PassFailure::Error(CodeExecutionError { implementation: implementation.clone(), error })
-            }
+            Self::Error(error) => failure(error, None),
+            Self::Ended(error, cause) => failure(error, Some(cause)),
             Self::HostDefect(defect) => PassFailure::HostDefect(defect),
             Self::HostInterrupted => PassFailure::HostInterrupted,
         }
@@ -53,15 +58,20 @@ impl PassEnd {
     /// With which cause the isolate is ended.
     fn cause(&self) -> Cause {
         match self {
+            Self::Ended(_, cause) => *cause,
             Self::Error(CodeError::Timeout { kind: TimeoutKind::WallClock, .. }) => Cause::ExceededWallTime,
             Self::Error(CodeError::Timeout { kind: TimeoutKind::Cpu, .. }) => Cause::ExceededCpu,
-            _ => Cause::Canceled,
+            Self::Error(_) | Self::HostDefect(_) | Self::HostInterrupted => Cause::Canceled,
         }
     }
 }
 
 fn timeout(kind: TimeoutKind, limits: &CodeExecutionLimits) -> PassEnd {
-    PassEnd::Error(CodeError::Timeout { kind, max_wall_time: limits.max_wall_time, logs: Vec::new() })
+    PassEnd::Error(timeout_error(kind, limits))
+}
+
+fn timeout_error(kind: TimeoutKind, limits: &CodeExecutionLimits) -> CodeError {
+    CodeError::Timeout { kind, max_wall_time: limits.max_wall_time, logs: Vec::new() }
 }
 
 fn protocol(message: &str) -> PassEnd {
@@ -69,11 +79,13 @@ fn protocol(message: &str) -> PassEnd {
 }
 
 /// What all passes of an executor share.
+#[derive(Clone)]
 pub(crate) struct PassSettings {
     pub(crate) loader: Arc<dyn PassLoader>,
     pub(crate) implementation: Implementation,
     pub(crate) compatibility_date: String,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) tenant: Option<Tenant>,
 }
 
 /// Runs one pass to its end.
@@ -130,7 +142,7 @@ async fn run_valid(
     let mut guest = Guest::default();
     let _closing = CloseOnDrop(port.clone());
 
-    let definition = definition::worker(request, &settings.compatibility_date, observer);
+    let definition = definition::worker(request, settings, observer);
     guest.load(&*settings.loader, definition)?;
     let entrypoint = guest.entrypoint(limits)?;
 

@@ -10,6 +10,7 @@ use loaderd_runtime::limits::Cause;
 
 use super::port::HostPort;
 use crate::request::CodeExecutionNamespace;
+use crate::tenant::Tenant;
 
 /// Loads the Worker of one pass.
 pub trait PassLoader: Send + Sync + 'static {
@@ -50,6 +51,8 @@ pub trait PassEntrypoint: Send + Sync {
 /// What a pass has loaded. There is never an outbound network.
 #[derive(Clone)]
 pub struct PassWorker {
+    /// On whose behalf: Workers of different tenants never share a process.
+    pub tenant: Option<Tenant>,
     pub compatibility_date: String,
     pub main_module: String,
     pub modules: Vec<PassModule>,
@@ -120,6 +123,8 @@ pub enum WorkerFailure {
     Start(StartFailure),
     /// A limit or an owner ended it.
     Ended(Cause),
+    /// What it ran in is gone, through no fault of its own.
+    Lost(String),
     /// Something was thrown.
     Thrown(Diagnostic),
 }

@@ -71,7 +71,7 @@ impl Server {
     fn admit(
         &self,
         request: schema::code_execution_request::Reader<'_>,
-    ) -> Result<(CodeExecutionRequest, PassInFlight), Refusal> {
+    ) -> Result<(CodeExecutionRequest, CodeExecutor, PassInFlight), Refusal> {
         if self.stopping.is_cancelled() {
             return Err(Refusal::ShuttingDown);
         }
@@ -79,8 +79,12 @@ impl Server {
             return Err(Refusal::UnsupportedProtocolVersion);
         }
         let pass = self.passes.begin(self.bounds.passes_in_flight_max)?;
+        let executor = match read::tenant(request).map_err(Refusal::InvalidRequest)? {
+            Some(tenant) => self.executor.for_tenant(tenant),
+            None => self.executor.clone(),
+        };
         let request = read::request(request).map_err(Refusal::InvalidRequest)?;
-        Ok((request, pass))
+        Ok((request, executor, pass))
     }
 }
 
@@ -91,7 +95,7 @@ impl schema::code_executor::Server for Server {
         mut results: schema::code_executor::ExecuteResults,
     ) -> Result<(), capnp::Error> {
         let given = params.get()?;
-        let (request, pass) = match self.admit(given.get_request()?) {
+        let (request, executor, pass) = match self.admit(given.get_request()?) {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 write::refusal(results.get().init_outcome(), &refusal);
@@ -102,10 +106,10 @@ impl schema::code_executor::Server for Server {
         // The message holds the source a second time; the pass may take long.
         drop(params);
         let outcome = match client {
-            None => self.executor.execute(request, Arc::new(NoHost)).await,
+            None => executor.execute(request, Arc::new(NoHost)).await,
             Some(client) => {
                 let (host, driver) = host::remote(client);
-                let (outcome, ()) = join(self.executor.execute(request, Arc::new(host)), driver).await;
+                let (outcome, ()) = join(executor.execute(request, Arc::new(host)), driver).await;
                 outcome
             }
         };

@@ -8,6 +8,7 @@ use loaderd_schema::executor_capnp as schema;
 use crate::request::{
     CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, InvalidRequest, NetworkPolicy,
 };
+use crate::tenant::Tenant;
 
 type Read<T> = Result<T, InvalidRequest>;
 
@@ -26,6 +27,16 @@ pub(super) fn request(from: schema::code_execution_request::Reader<'_>) -> Read<
     let network = network(from.get_network()).map_err(|error| error.within("network"))?;
     let limits = limits(part("limits", from.get_limits())?).map_err(|error| error.within("limits"))?;
     CodeExecutionRequest::new(source, namespaces, network, limits)
+}
+
+/// On whose behalf, where the request says.
+pub(super) fn tenant(from: schema::code_execution_request::Reader<'_>) -> Read<Option<Tenant>> {
+    use schema::code_execution_request::tenant::Which;
+    match from.get_tenant().which() {
+        Ok(Which::None(())) => Ok(None),
+        Ok(Which::Label(label)) => Tenant::new(text("tenant", label)?).map(Some),
+        Err(_) => Err(InvalidRequest::new("tenant", "must be none or label")),
+    }
 }
 
 fn namespace(from: schema::code_execution_namespace::Reader<'_>) -> Read<CodeExecutionNamespace> {

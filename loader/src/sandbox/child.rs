@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_runtime::isolate::IsolateConfig;
-use loaderd_runtime::limits::Cause;
+use loaderd_runtime::limits::{Cause, overshoot, stuck_threads};
 use loaderd_runtime::rpc::Capability;
 use loaderd_schema::channel_capnp as schema;
 use parking_lot::Mutex;
 
 use super::session::{Invoke, NO_SCOPE, Role, Scope, Session, connection_lost};
 use super::socket::{Lost, Sender};
-use super::wire::{self, Malformed, PROTOCOL_VERSION};
+use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
 use crate::confine::{LayerStatus, inside, launch};
 use crate::error::LoaderError;
 use crate::in_process::InProcess;
@@ -109,14 +109,11 @@ impl Role for ChildRole {
                 Ok(())
             }
             schema::frame::Ping(nonce) => {
-                let metrics = process.placement.pool_metrics();
-                let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
                 // A lost connection is seen where frames are received.
                 let _ = session.send(0, |frame| {
                     let mut pong = frame.init_pong();
                     pong.set_nonce(nonce);
-                    pong.set_isolates_alive(count(metrics.alive));
-                    pong.set_isolates_warm(count(metrics.pooled));
+                    wire::write_counters(&counters(&process.placement), pong.init_counters());
                 });
                 Ok(())
             }
@@ -178,11 +175,18 @@ impl Process {
             return Err(Malformed::Unexpected("a worker loaded twice"));
         }
         let (started, ended, workers) = (session.clone(), session.clone(), Arc::downgrade(&self.workers));
+        let placement = Arc::downgrade(&self.placement);
         let isolate = self.placement.start(StartRequest {
             code: Arc::new(code),
             tenant: None,
             on_started: Box::new(move |result| send_loaded(&started, id, &result)),
-            on_end: Box::new(move |cause| gone(&ended, &workers, id, cause)),
+            on_end: Box::new(move |cause| {
+                if let Some(placement) = placement.upgrade().filter(|_| cause.is_cpu()) {
+                    let counters = counters(&placement);
+                    let _ = ended.send(0, |frame| wire::write_counters(&counters, frame.init_counters()));
+                }
+                gone(&ended, &workers, id, cause);
+            }),
         });
         if let Some(worker) = self.workers.lock().get_mut(&id) {
             worker.isolate = Some(isolate);
@@ -303,6 +307,17 @@ fn as_load_error(error: &LoaderError) -> loaderd_runtime::isolate::LoadError {
             cause: other.cause(),
             blame: other.blame(),
         },
+    }
+}
+
+fn counters(placement: &InProcess) -> Counters {
+    let pool = placement.pool_metrics();
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Counters {
+        isolates_alive: count(pool.alive),
+        isolates_warm: count(pool.pooled),
+        threads_stuck: count(stuck_threads()),
+        overshoot: overshoot::snapshot(),
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`child`] | the sandbox process: isolates in it, one socket to the broker |
 //! | [`pool`] | the broker's placement: which process a Worker goes to, when processes start and retire |
+//! | `place` | a Worker's place in a process, and the wish for one |
 //! | `process` | one sandbox process, seen by the broker: its thread, its Workers, its end |
 //! | `worker` | one Worker there, as the loader sees it |
 //! | `session` | a connection's tables: what each end may call of the other's |
@@ -12,6 +13,7 @@
 //! | `wire` | values and frames as Cap'n Proto |
 
 pub mod child;
+mod place;
 pub mod pool;
 mod process;
 mod remote;

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use loaderd_runtime::isolate::{EntrypointSpec, IsolateConfig};
+use loaderd_runtime::isolate::IsolateConfig;
 use loaderd_runtime::limits::Cause;
 use parking_lot::{Condvar, Mutex};
 
+use super::place::Wish;
 use super::process::{Gone, Owner, Process};
-use super::worker::RemoteWorker;
+use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
 use crate::confine::{LayerState, LayerStatus};
 use crate::error::{LoaderError, Overload};
-use crate::placement::{PlacedEntrypoint, PlacedIsolate, Placement, StartRequest};
+use crate::placement::{PlacedIsolate, Placement, StartRequest};
 
 /// How often the supervisor looks while something is ending.
 const LOOK: Duration = Duration::from_millis(20);
@@ -44,7 +45,7 @@ pub struct SandboxConfig {
     pub workers_per_life_max: usize,
     /// Never-used isolates a process keeps ready.
     pub isolates_warm: usize,
-    /// Resident memory with which a process that has nothing to do is retired, in bytes.
+    /// Resident memory beside that of its live Workers with which a process is retired, in bytes.
     pub retire_rss_bytes: u64,
     /// Workers that may wait for a process.
     pub waiting_max: usize,
@@ -85,6 +86,14 @@ pub struct SandboxMetrics {
     pub killed: u64,
     /// Of those, gone by themselves.
     pub crashed: u64,
+    /// Of those, retired because their memory did not return.
+    pub retired_for_memory: u64,
+    /// Isolates in them that exist, never-used ones included, as of their last sign of life.
+    pub isolates_alive: u64,
+    /// Never-used isolates in them, likewise.
+    pub isolates_warm: u64,
+    /// Threads in them that are in a builtin which ignores being told to end, likewise.
+    pub threads_stuck: u64,
     /// Resident memory of all processes, in bytes.
     pub rss_bytes: u64,
 }
@@ -101,12 +110,13 @@ struct Shared {
     started: AtomicU64,
     killed: AtomicU64,
     crashed: AtomicU64,
+    retired_for_memory: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     processes: Vec<Arc<Process>>,
-    waiting: VecDeque<(StartRequest, Arc<Placed>)>,
+    waiting: VecDeque<Wish>,
     failures: u32,
     not_before: Option<Instant>,
     layers: Option<Vec<LayerStatus>>,
@@ -132,6 +142,7 @@ impl Sandboxes {
             started: AtomicU64::new(0),
             killed: AtomicU64::new(0),
             crashed: AtomicU64::new(0),
+            retired_for_memory: AtomicU64::new(0),
         });
         let supervised = Arc::downgrade(&shared);
         std::thread::Builder::new().name("sandbox-supervisor".into()).spawn(move || supervise(&supervised))?;
@@ -149,6 +160,8 @@ impl Sandboxes {
     #[must_use]
     pub fn metrics(&self) -> SandboxMetrics {
         let state = self.0.state.lock();
+        let counters: Vec<_> = state.processes.iter().map(|process| process.counters()).collect();
+        let sum = |of: fn(&Counters) -> u32| counters.iter().map(|counters| u64::from(of(counters))).sum();
         SandboxMetrics {
             processes: state.processes.len(),
             workers: state.processes.iter().map(|process| process.active.load(SeqCst)).sum(),
@@ -156,6 +169,10 @@ impl Sandboxes {
             started: self.0.started.load(Relaxed),
             killed: self.0.killed.load(Relaxed),
             crashed: self.0.crashed.load(Relaxed),
+            retired_for_memory: self.0.retired_for_memory.load(Relaxed),
+            isolates_alive: sum(|counters| counters.isolates_alive),
+            isolates_warm: sum(|counters| counters.isolates_warm),
+            threads_stuck: sum(|counters| counters.threads_stuck),
             rss_bytes: state.processes.iter().map(|process| process.rss_bytes()).sum(),
         }
     }
@@ -178,26 +195,27 @@ impl Drop for Sandboxes {
         for process in processes {
             process.kill(loaderd_runtime::rpc::RpcError::ended(Cause::Shutdown));
         }
-        for (request, placed) in waiting {
-            placed.refuse(request, LoaderError::Ended(Cause::Shutdown));
+        for wish in waiting {
+            wish.refuse(LoaderError::Ended(Cause::Shutdown));
         }
     }
 }
 
 impl Placement for Sandboxes {
     fn start(&self, request: StartRequest) -> Arc<dyn PlacedIsolate> {
-        let placed = Arc::new(Placed(Mutex::new(Phase::Waiting)));
+        let (wish, placed) = Wish::new(request);
+        let waiting_max = self.0.config.waiting_max;
         let refused = {
             let mut state = self.0.state.lock();
-            if state.waiting.len() >= self.0.config.waiting_max {
-                Some((request, LoaderError::Overloaded(Overload::Starting { max: self.0.config.waiting_max })))
-            } else {
-                state.waiting.push_back((request, placed.clone()));
+            if state.waiting.len() < waiting_max {
+                state.waiting.push_back(wish);
                 None
+            } else {
+                Some(wish)
             }
         };
         match refused {
-            Some((request, error)) => placed.refuse(request, error),
+            Some(wish) => wish.refuse(LoaderError::Overloaded(Overload::Starting { max: waiting_max })),
             None => self.0.place_waiting(),
         }
         placed
@@ -208,23 +226,36 @@ impl Shared {
     /// Gives waiting Workers to processes with room, in order, as far as there is room.
     fn place_waiting(&self) {
         loop {
-            let (process, request, placed) = {
+            let (process, wish) = {
                 let mut state = self.state.lock();
-                let Some(tenant) = state.waiting.front().map(|(request, _)| request.tenant.clone()) else { return };
+                let Some(tenant) = state.waiting.front().map(|wish| wish.tenant().cloned()) else { return };
                 let Some(process) = self.room_for(&mut state, &tenant) else { return };
-                let Some((request, placed)) = state.waiting.pop_front() else { return };
+                let Some(wish) = state.waiting.pop_front() else { return };
                 // Counted while the lock is held, so that nobody else sees room that is taken.
                 process.active.fetch_add(1, SeqCst);
-                (process, request, placed)
+                (process, wish)
             };
-            placed.give(&process, request);
+            let pool = self.me.clone();
+            wish.give(&process, move |wish| place_again(&pool, wish));
             process.active.fetch_sub(1, SeqCst);
+        }
+    }
+
+    /// Retires a process whose memory did not return: it holds more than it may with nothing to do, and than its live
+    /// Workers could account for.
+    fn retire_if_swollen(&self, process: &Process) {
+        let workers = process.active.load(SeqCst) as u64 * self.config.isolate.memory_bytes_max as u64;
+        let rss = process.rss_bytes();
+        if !process.is_closed() && rss > self.config.retire_rss_bytes.saturating_add(workers) {
+            tracing::info!(process = process.id, rss, "a sandbox process is retired: its memory did not return");
+            self.retired_for_memory.fetch_add(1, Relaxed);
+            process.retire();
         }
     }
 
     fn room_for(&self, state: &mut State, tenant: &Option<Arc<str>>) -> Option<Arc<Process>> {
         let free = |process: &&Arc<Process>| {
-            !process.is_retired() && process.active.load(SeqCst) < self.config.workers_per_process_max
+            !process.is_closed() && process.active.load(SeqCst) < self.config.workers_per_process_max
         };
         let theirs = state.processes.iter().filter(free).filter(|process| process.tenant.get() == Some(tenant));
         let least = theirs.min_by_key(|process| process.active.load(SeqCst)).cloned();
@@ -242,7 +273,7 @@ impl Shared {
         if state.processes.len() >= self.config.processes_max {
             // Somebody else's process that has nothing to do makes room; its end comes back here.
             let idle = state.processes.iter().find(|process| {
-                process.active.load(SeqCst) == 0 && !process.is_retired() && process.tenant.get() != Some(tenant)
+                process.active.load(SeqCst) == 0 && !process.is_closed() && process.tenant.get() != Some(tenant)
             });
             if let Some(idle) = idle {
                 idle.retire();
@@ -286,13 +317,33 @@ fn note_failure(state: &mut State) {
     state.not_before = Some(Instant::now() + pause);
 }
 
+/// Puts a Worker whose process died back to where it was, ahead of those that came after it.
+fn place_again(pool: &Weak<Shared>, wish: Wish) {
+    let refused = match pool.upgrade() {
+        Some(shared) => {
+            let mut state = shared.state.lock();
+            if state.closing {
+                Some(wish)
+            } else {
+                // Its process was one of `processes_max`, so these are few. Placed when that is gone.
+                state.waiting.push_front(wish);
+                None
+            }
+        }
+        None => Some(wish),
+    };
+    if let Some(wish) = refused {
+        wish.refuse(LoaderError::Ended(Cause::Shutdown));
+    }
+}
+
 impl Owner for Shared {
     fn released(&self, process: &Arc<Process>) {
-        let idle = process.active.load(SeqCst) == 0;
+        // Whatever failed before, a Worker came to its end in a process of this machine.
+        self.state.lock().failures = 0;
         let done = process.given.load(SeqCst) >= self.config.workers_per_life_max;
-        let swollen = idle && process.rss_bytes() > self.config.retire_rss_bytes;
         // A retired process is closed when the last Worker leaves it.
-        if done || swollen || (idle && process.is_retired()) {
+        if done || process.is_retired() {
             process.retire();
         }
         self.place_waiting();
@@ -317,8 +368,8 @@ impl Owner for Shared {
             let hopeless = how == Gone::NeverStarted && state.failures >= 3 && state.processes.is_empty();
             if hopeless { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
         };
-        for (request, placed) in refused {
-            placed.refuse(request, LoaderError::Platform("no sandbox process can be started".to_owned()));
+        for wish in refused {
+            wish.refuse(LoaderError::Platform("no sandbox process can be started".to_owned()));
         }
         {
             let mut state = self.state.lock();
@@ -336,7 +387,6 @@ impl Owner for Shared {
 
     fn welcomed(&self, layers: &[LayerStatus]) {
         let mut state = self.state.lock();
-        state.failures = 0;
         state.not_before = None;
         if state.layers.is_none() {
             for layer in layers.iter().filter(|layer| layer.state != LayerState::Applied) {
@@ -374,6 +424,7 @@ fn supervise(pool: &Weak<Shared>) {
             pinged = now;
             for process in &processes {
                 process.ping(now);
+                shared.retire_if_swollen(process);
             }
         }
         shared.place_waiting();
@@ -383,103 +434,4 @@ fn supervise(pool: &Weak<Shared>) {
             std::thread::sleep(LOOK);
         }
     }
-}
-
-/// A Worker's place, or the wish for one.
-struct Placed(Mutex<Phase>);
-
-enum Phase {
-    Waiting,
-    Given(Arc<RemoteWorker>),
-    Over(Cause),
-}
-
-impl Placed {
-    fn give(&self, process: &Arc<Process>, request: StartRequest) {
-        let over = match &*self.0.lock() {
-            Phase::Over(cause) => Some(*cause),
-            Phase::Waiting | Phase::Given(_) => None,
-        };
-        if let Some(cause) = over {
-            (request.on_started)(Err(LoaderError::Ended(cause)));
-            (request.on_end)(cause);
-            return;
-        }
-        let worker = RemoteWorker::start(process, request);
-        let ended = {
-            let mut phase = self.0.lock();
-            match std::mem::replace(&mut *phase, Phase::Given(worker.clone())) {
-                Phase::Over(cause) => Some(cause),
-                Phase::Waiting | Phase::Given(_) => None,
-            }
-        };
-        if let Some(cause) = ended {
-            worker.end(cause);
-        }
-    }
-
-    fn refuse(&self, request: StartRequest, error: LoaderError) {
-        let cause = error.cause().unwrap_or(Cause::Shutdown);
-        *self.0.lock() = Phase::Over(cause);
-        (request.on_started)(Err(error));
-        (request.on_end)(cause);
-    }
-
-    fn worker(&self) -> Option<Arc<RemoteWorker>> {
-        match &*self.0.lock() {
-            Phase::Given(worker) => Some(worker.clone()),
-            Phase::Waiting | Phase::Over(_) => None,
-        }
-    }
-}
-
-impl PlacedIsolate for Placed {
-    fn entrypoint(&self, spec: EntrypointSpec) -> Arc<dyn PlacedEntrypoint> {
-        match self.worker() {
-            Some(worker) => worker.entrypoint(spec),
-            None => Arc::new(Nowhere),
-        }
-    }
-
-    fn end(&self, cause: Cause) {
-        match self.worker() {
-            Some(worker) => worker.end(cause),
-            None => {
-                // Told when its turn to be placed comes, which is soon, or when the pool goes.
-                let mut phase = self.0.lock();
-                if let Phase::Waiting = *phase {
-                    *phase = Phase::Over(cause);
-                }
-            }
-        }
-    }
-
-    fn ended(&self) -> Option<Cause> {
-        match &*self.0.lock() {
-            Phase::Waiting => None,
-            Phase::Given(worker) => worker.ended(),
-            Phase::Over(cause) => Some(*cause),
-        }
-    }
-}
-
-/// An entrypoint of a Worker that was never placed.
-struct Nowhere;
-
-impl PlacedEntrypoint for Nowhere {
-    fn invoke(
-        &self,
-        _: loaderd_runtime::rpc::Call,
-        reply: loaderd_runtime::rpc::Reply,
-        on_end: crate::placement::OnInvocationEnd,
-    ) -> crate::placement::Invoked {
-        let error = super::session::connection_lost();
-        reply.send(Err(error.clone()));
-        on_end(crate::worker::never_ran(&error));
-        crate::placement::Invoked { invocation: Arc::new(Nowhere), pipeline: None }
-    }
-}
-
-impl crate::placement::PlacedInvocation for Nowhere {
-    fn end(&self, _: Cause) {}
 }

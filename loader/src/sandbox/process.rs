@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use loaderd_runtime::channel::InvocationReport;
 use loaderd_runtime::isolate::{IsolateConfig, LoadReport};
-use loaderd_runtime::limits::Cause;
+use loaderd_runtime::limits::{Cause, overshoot};
 use loaderd_runtime::rpc::{Capability, RpcError};
 use loaderd_schema::channel_capnp as schema;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use super::child::FRAME_BYTES_MAX;
 use super::session::{Invoke, Role, Session};
 use super::socket::{Lost, Sender};
-use super::wire::{self, Malformed, PROTOCOL_VERSION};
+use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
 use crate::confine::launch::{Image, Stderr};
@@ -34,6 +34,12 @@ pub(super) const KILL_GRACE: Duration = Duration::from_millis(1_000);
 
 /// How long a process may not answer before it counts as hung.
 pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a process may take to greet before it counts as hung. Longer, since a busy machine starts programs slowly.
+pub(super) const GREET_WITHIN: Duration = Duration::from_secs(30);
+
+/// A page of memory, as `/proc` counts them on the processors we build for.
+const PAGE_BYTES: u64 = 4096;
 
 /// Told when a process has room again, or is no more.
 pub(super) trait Owner: Send + Sync + 'static {
@@ -65,7 +71,8 @@ pub(super) struct Process {
     pub(super) id: u64,
     session: Arc<Session>,
     workers: Mutex<HashMap<u64, Arc<RemoteWorker>>>,
-    invocations: Mutex<HashMap<u64, Open>>,
+    /// Invocations whose reports are awaited, by question, and the Worker of each.
+    invocations: Mutex<HashMap<u64, (OnInvocationEnd, u64)>>,
     next_worker: AtomicU64,
     /// Workers in it, those being torn down included.
     pub(super) active: AtomicUsize,
@@ -75,18 +82,15 @@ pub(super) struct Process {
     retired: AtomicBool,
     killed: AtomicBool,
     welcomed: AtomicBool,
+    /// The connection is gone.
+    lost: AtomicBool,
+    /// What it last said that it counts.
+    counters: Mutex<Counters>,
     pid: AtomicI32,
     pidfd: OnceLock<OwnedFd>,
     launch_layers: OnceLock<Vec<LayerStatus>>,
     ponged: Mutex<Instant>,
     owner: Weak<dyn Owner>,
-}
-
-/// An invocation whose report is awaited.
-enum Open {
-    Awaited(OnInvocationEnd, u64),
-    /// The report came before whoever awaits it was noted.
-    Early(InvocationReport),
 }
 
 /// The session's role: it cannot own the process that owns the session.
@@ -120,6 +124,8 @@ impl Process {
             retired: AtomicBool::new(false),
             killed: AtomicBool::new(false),
             welcomed: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
+            counters: Mutex::default(),
             pid: AtomicI32::new(0),
             pidfd: OnceLock::new(),
             launch_layers: OnceLock::new(),
@@ -167,8 +173,9 @@ impl Process {
         let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.pid), None);
         self.pid.store(0, SeqCst);
         match (self.killed.load(SeqCst), self.retired.load(SeqCst), self.welcomed.load(SeqCst)) {
-            (true, ..) => Gone::Killed,
+            (true, _, true) => Gone::Killed,
             (false, true, _) => Gone::Retired,
+            (true, _, false) => Gone::NeverStarted,
             (false, false, true) => {
                 tracing::warn!(process = self.id, %why, "a sandbox process went away by itself");
                 Gone::Crashed
@@ -210,17 +217,8 @@ impl Process {
         self.session.forget_scope(id, error);
         let open: Vec<OnInvocationEnd> = {
             let mut invocations = self.invocations.lock();
-            let keys: Vec<u64> = invocations
-                .iter()
-                .filter(|(_, open)| matches!(open, Open::Awaited(_, worker) if *worker == id))
-                .map(|(question, _)| *question)
-                .collect();
-            keys.iter()
-                .filter_map(|question| match invocations.remove(question) {
-                    Some(Open::Awaited(on_end, _)) => Some(on_end),
-                    Some(Open::Early(_)) | None => None,
-                })
-                .collect()
+            let mine = invocations.extract_if(|_, (_, worker)| *worker == id);
+            mine.map(|(_, (on_end, _))| on_end).collect()
         };
         for on_end in open {
             on_end(crate::worker::never_ran(error));
@@ -232,43 +230,44 @@ impl Process {
         }
     }
 
-    /// Awaits the report of an invocation.
+    /// Awaits the report of an invocation of a Worker.
     pub(super) fn await_report(&self, question: u64, worker: u64, on_end: OnInvocationEnd) {
-        let early = {
-            let mut invocations = self.invocations.lock();
-            match invocations.remove(&question) {
-                Some(Open::Early(report)) => Some((on_end, report)),
-                _ => {
-                    invocations.insert(question, Open::Awaited(on_end, worker));
-                    None
-                }
-            }
-        };
-        if let Some((on_end, report)) = early {
-            on_end(report);
-        }
-        // The Worker may have gone between the call and here; then nobody else will tell.
+        self.invocations.lock().insert(question, (on_end, worker));
+        // The Worker may have gone just now; then nobody else will tell.
         if self.worker(worker).is_none()
-            && let Some(Open::Awaited(on_end, _)) = self.invocations.lock().remove(&question)
+            && let Some((on_end, _)) = self.invocations.lock().remove(&question)
         {
             on_end(crate::worker::never_ran(&super::session::connection_lost()));
         }
     }
 
     fn reported(&self, question: u64, report: InvocationReport) {
-        let awaited = {
-            let mut invocations = self.invocations.lock();
-            match invocations.remove(&question) {
-                Some(Open::Awaited(on_end, _)) => Some(on_end),
-                _ => {
-                    invocations.insert(question, Open::Early(report.clone()));
-                    None
-                }
-            }
-        };
-        if let Some(on_end) = awaited {
+        // Unknown when its Worker is gone already, or when the process makes it up.
+        let awaited = self.invocations.lock().remove(&question);
+        if let Some((on_end, _)) = awaited {
             on_end(report);
         }
+    }
+
+    /// It says what it counts. What it claims is not believed beyond what it was given: one limit met per Worker.
+    fn counted(&self, counters: Counters) {
+        let before = std::mem::replace(&mut *self.counters.lock(), counters);
+        let mut new = counters.overshoot.since(&before.overshoot);
+        let given = self.given.load(SeqCst) as u64;
+        for count in &mut new.counts {
+            *count = (*count).min(given);
+        }
+        overshoot::add(&new);
+    }
+
+    /// What it last said that it counts.
+    pub(super) fn counters(&self) -> Counters {
+        *self.counters.lock()
+    }
+
+    /// Nothing can be sent to it any more; whoever serves the connection may not have seen that yet.
+    pub(super) fn note_lost(&self) {
+        self.lost.store(true, SeqCst);
     }
 
     /// Closes it once nobody is in it; it takes no more Workers meanwhile.
@@ -279,8 +278,14 @@ impl Process {
         }
     }
 
+    /// Whether it takes no more Workers.
+    pub(super) fn is_closed(&self) -> bool {
+        self.retired.load(SeqCst) || self.killed.load(SeqCst) || self.lost.load(SeqCst)
+    }
+
+    /// Whether its last Worker will close it.
     pub(super) fn is_retired(&self) -> bool {
-        self.retired.load(SeqCst) || self.killed.load(SeqCst)
+        self.retired.load(SeqCst)
     }
 
     /// Ends the process at once. Those in it who are not answered yet get `error`.
@@ -320,6 +325,10 @@ impl Process {
         if !ended.iter().any(|worker| worker.ended_for(now) >= KILL_GRACE) {
             return false;
         }
+        for worker in ended.iter().filter(|worker| worker.cause().is_some_and(Cause::is_cpu)) {
+            // Its thread never came to count that itself.
+            overshoot::record(worker.ended_for(now));
+        }
         tracing::warn!(process = self.id, "a Worker did not stop at its limit; its sandbox process is killed");
         self.kill(not_at_fault());
         true
@@ -332,7 +341,8 @@ impl Process {
 
     /// Asks for a sign of life; kills the process when it has given none for long.
     pub(super) fn ping(&self, now: Instant) -> bool {
-        if self.welcomed.load(SeqCst) && now.saturating_duration_since(*self.ponged.lock()) > PONG_WITHIN {
+        let patience = if self.welcomed.load(SeqCst) { PONG_WITHIN } else { GREET_WITHIN };
+        if now.saturating_duration_since(*self.ponged.lock()) > patience {
             tracing::warn!(process = self.id, "a sandbox process does not answer and is killed");
             self.kill(hung());
             return true;
@@ -349,7 +359,7 @@ impl Process {
         }
         let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
         let pages: u64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
-        pages * 4096
+        pages * PAGE_BYTES
     }
 
     /// The system's number of the process; 0 when it does not run.
@@ -373,6 +383,9 @@ impl Role for Arc<BrokerRole> {
                 let welcome = welcome?;
                 if welcome.get_version() != PROTOCOL_VERSION {
                     return Err(Malformed::Unexpected("another version of the protocol"));
+                }
+                if process.welcomed.load(SeqCst) {
+                    return Err(Malformed::Unexpected("a second greeting"));
                 }
                 let said =
                     welcome.get_confinement()?.iter().take(64).map(wire::read_layer).collect::<Result<Vec<_>, _>>()?;
@@ -424,8 +437,17 @@ impl Role for Arc<BrokerRole> {
                 }
                 Ok(())
             }
-            schema::frame::Pong(_) => {
+            schema::frame::Pong(pong) => {
+                let pong = pong?;
+                if pong.get_nonce() != process.id {
+                    return Err(Malformed::Unexpected("an answer to no ping"));
+                }
                 *process.ponged.lock() = Instant::now();
+                process.counted(wire::read_counters(pong.get_counters()?)?);
+                Ok(())
+            }
+            schema::frame::Counters(counters) => {
+                process.counted(wire::read_counters(counters?)?);
                 Ok(())
             }
             _ => Err(Malformed::Unexpected("a frame only a broker sends")),
@@ -438,14 +460,13 @@ impl Role for Arc<BrokerRole> {
 
     fn lost(&self, session: &Arc<Session>, _: &Lost) {
         let Some(process) = self.process.get().and_then(Weak::upgrade) else { return };
+        process.note_lost();
         let error = session.lost_error();
         let ids: Vec<u64> = process.workers.lock().keys().copied().collect();
         for id in ids {
             let own = process.worker(id).and_then(|worker| worker.cause()).map(RpcError::ended);
             process.worker_gone(id, own.as_ref().unwrap_or(&error), None);
         }
-        let early = std::mem::take(&mut *process.invocations.lock());
-        drop(early);
     }
 }
 

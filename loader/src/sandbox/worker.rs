@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
-use loaderd_runtime::isolate::{EntrypointSpec, LoadReport};
+use loaderd_runtime::isolate::{EntrypointSpec, LoadCode, LoadReport};
 use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::{Call, Reply, RpcError};
 use parking_lot::Mutex;
@@ -24,7 +24,12 @@ pub(super) struct RemoteWorker {
     state: Mutex<State>,
 }
 
+/// Places a Worker again whose process died before it had started.
+pub(super) type Again = Box<dyn FnOnce(StartRequest) + Send>;
+
 struct State {
+    /// What it takes to place it again; given up once it has started.
+    again: Option<(Arc<LoadCode>, Option<Arc<str>>, Again)>,
     on_started: Option<Box<dyn FnOnce(Result<LoadReport, LoaderError>) + Send>>,
     on_end: Option<Box<dyn FnOnce(Cause) + Send>>,
     /// The first cause, and when it was known.
@@ -33,9 +38,10 @@ struct State {
 }
 
 impl RemoteWorker {
-    /// Puts a Worker into a process.
-    pub(super) fn start(process: &Arc<Process>, request: StartRequest) -> Arc<Self> {
-        let StartRequest { code, tenant: _, on_started, on_end } = request;
+    /// Puts a Worker into a process. Should that die before the Worker has started, or has met a limit, `again` gets
+    /// the request back: nothing of the Worker has been seen by anybody.
+    pub(super) fn start(process: &Arc<Process>, request: StartRequest, again: Option<Again>) -> Arc<Self> {
+        let StartRequest { code, tenant, on_started, on_end } = request;
         let worker = process.admit(|id| {
             Arc::new(Self {
                 id,
@@ -43,6 +49,7 @@ impl RemoteWorker {
                 console: code.channels.console.clone(),
                 next_entrypoint: AtomicU32::new(1),
                 state: Mutex::new(State {
+                    again: again.map(|again| (code.clone(), tenant, again)),
                     on_started: Some(on_started),
                     on_end: Some(on_end),
                     ended: None,
@@ -56,6 +63,7 @@ impl RemoteWorker {
         });
         if sent.is_err() {
             // The thread that saw the connection go may have passed this Worker by.
+            process.note_lost();
             process.worker_gone(worker.id, &process.session().lost_error(), None);
         }
         worker
@@ -76,7 +84,11 @@ impl RemoteWorker {
 
     /// The modules are evaluated, or never will be.
     pub(super) fn started(&self, result: Result<LoadReport, LoaderError>) {
-        let on_started = self.state.lock().on_started.take();
+        let (on_started, again) = {
+            let mut state = self.state.lock();
+            (state.on_started.take(), state.again.take())
+        };
+        drop(again);
         if let Some(on_started) = on_started {
             on_started(result);
         }
@@ -101,13 +113,20 @@ impl RemoteWorker {
             if std::mem::replace(&mut state.over, true) {
                 return;
             }
+            let again = state.again.take().filter(|_| state.ended.is_none());
+            if let Some((code, tenant, again)) = again
+                && let (Some(on_started), Some(on_end)) = (state.on_started.take(), state.on_end.take())
+            {
+                drop(state);
+                return again(StartRequest { code, tenant, on_started, on_end });
+            }
             let cause = state.ended.map_or(cause, |(cause, _)| cause);
             state.ended.get_or_insert((cause, Instant::now()));
             (state.on_started.take(), state.on_end.take(), cause)
         };
         if let Some(on_started) = on_started {
             on_started(Err(match cause {
-                Cause::Shutdown => LoaderError::Platform("its sandbox process is gone".to_owned()),
+                Cause::Shutdown | Cause::Condemned => LoaderError::ProcessGone,
                 cause => LoaderError::Ended(cause),
             }));
         }
@@ -165,14 +184,22 @@ struct RemoteEntrypoint {
 
 impl PlacedEntrypoint for RemoteEntrypoint {
     fn invoke(&self, call: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
-        match self.process.session().invoke(self.worker, self.entrypoint, call, reply) {
-            Some((question, result)) => {
+        let mut on_end = Some(on_end);
+        let await_report = |question| {
+            if let Some(on_end) = on_end.take() {
                 self.process.await_report(question, self.worker, on_end);
+            }
+        };
+        match self.process.session().invoke(self.worker, self.entrypoint, call, reply, await_report) {
+            Some((question, result)) => {
                 let invocation = RemoteInvocation { process: self.process.clone(), question: Some(question) };
                 Invoked { invocation: Arc::new(invocation), pipeline: Some(result) }
             }
             None => {
-                on_end(crate::worker::never_ran(&super::session::connection_lost()));
+                // Where it was numbered before the connection went, the Worker's end tells.
+                if let Some(on_end) = on_end {
+                    on_end(crate::worker::never_ran(&super::session::connection_lost()));
+                }
                 let invocation = RemoteInvocation { process: self.process.clone(), question: None };
                 Invoked { invocation: Arc::new(invocation), pipeline: None }
             }

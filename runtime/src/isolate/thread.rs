@@ -14,6 +14,7 @@ use crate::error::Blame;
 use crate::invocation::InvocationState;
 use crate::limits::Cause;
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
+use crate::limits::overshoot;
 use crate::limits::watchdog::Registration;
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
 use crate::modules::start;
@@ -238,8 +239,11 @@ impl Thread {
             invocation.charge_cpu_ns(used);
         }
         self.vm.state.set_turn_started_ns(0);
-        if budget_ns.is_some_and(|budget| used > budget) {
+        if let Some(beyond_ns) = budget_ns.and_then(|budget| used.checked_sub(budget)).filter(|beyond| *beyond > 0) {
             self.shared.end_running();
+            if self.shared.cause().is_some_and(Cause::is_cpu) {
+                overshoot::record(Duration::from_nanos(beyond_ns));
+            }
         }
         self.vm.state.set_current(None);
         Duration::from_nanos(used)

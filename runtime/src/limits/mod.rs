@@ -72,6 +72,12 @@ impl Cause {
         matches!(self, Self::ExceededCpu | Self::ExceededStartupCpu | Self::ExceededMemory | Self::ExceededWallTime)
     }
 
+    /// Whether it was a limit of CPU time.
+    #[must_use]
+    pub fn is_cpu(self) -> bool {
+        matches!(self, Self::ExceededCpu | Self::ExceededStartupCpu)
+    }
+
     /// The outcome this cause gives the invocation it ended.
     #[must_use]
     pub fn outcome(self) -> Outcome {

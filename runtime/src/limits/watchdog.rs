@@ -15,7 +15,6 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::cpu::{ThreadClock, monotonic_ns};
-use super::overshoot;
 
 /// While turns come and go, the watchdog looks at least this often instead of sleeping for ever. It spares every
 /// turn whose budget is longer than this the cost of ringing.
@@ -220,7 +219,6 @@ impl Watchdog {
             if used < deadline {
                 least = least.min(deadline - used);
             } else if slot.deadline_ns.load(SeqCst) == deadline && slot.expired_turn.swap(turn, SeqCst) != turn {
-                overshoot::record_ns(used.saturating_sub(deadline));
                 slot.expire.expire(turn);
                 least = least.min(slot.look_at_ending(turn));
             }

@@ -8,7 +8,8 @@ mod values;
 mod workers;
 
 pub(super) use status::{
-    read_console_level, read_layer, read_load_report, write_console_level, write_layer, write_load_report,
+    Counters, read_console_level, read_counters, read_layer, read_load_report, write_console_level, write_counters,
+    write_layer, write_load_report,
 };
 pub(super) use values::{read_answer, read_call, read_call_head, read_cause, write_answer, write_call, write_cause};
 pub(super) use workers::{

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use loaderd_runtime::channel::ConsoleLevel;
 use loaderd_runtime::isolate::LoadReport;
+use loaderd_runtime::limits::overshoot::{BUCKETS, Overshoot};
 use loaderd_runtime::modules::exports::ExportedEntrypoint;
 use loaderd_schema::channel_capnp as schema;
 
@@ -81,4 +82,42 @@ pub(in crate::sandbox) fn read_load_report(reader: schema::loaded::ok::Reader<'_
         entrypoints.push(ExportedEntrypoint { name: entry.get_name()?.to_str()?.to_owned(), handlers: names });
     }
     Ok(LoadReport { startup_cpu: Duration::from_micros(reader.get_startup_cpu()), entrypoints: entrypoints.into() })
+}
+
+/// What a sandbox process counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::sandbox) struct Counters {
+    pub(in crate::sandbox) isolates_alive: u32,
+    pub(in crate::sandbox) isolates_warm: u32,
+    pub(in crate::sandbox) threads_stuck: u32,
+    pub(in crate::sandbox) overshoot: Overshoot,
+}
+
+pub(in crate::sandbox) fn write_counters(counters: &Counters, mut builder: schema::counters::Builder<'_>) {
+    builder.set_isolates_alive(counters.isolates_alive);
+    builder.set_isolates_warm(counters.isolates_warm);
+    builder.set_threads_stuck(counters.threads_stuck);
+    builder.set_overshoot_sum(counters.overshoot.sum_us);
+    let counts = &counters.overshoot.counts;
+    let mut list = builder.init_overshoot(u32::try_from(counts.len()).unwrap_or(0));
+    for (index, count) in (0..).zip(counts) {
+        list.set(index, *count);
+    }
+}
+
+pub(in crate::sandbox) fn read_counters(reader: schema::counters::Reader<'_>) -> Result<Counters, Malformed> {
+    let list = reader.get_overshoot()?;
+    if list.len() as usize != BUCKETS {
+        return Err(Malformed::Unexpected("a histogram of other buckets"));
+    }
+    let mut counts = [0; BUCKETS];
+    for (to, count) in counts.iter_mut().zip(list.iter()) {
+        *to = count;
+    }
+    Ok(Counters {
+        isolates_alive: reader.get_isolates_alive(),
+        isolates_warm: reader.get_isolates_warm(),
+        threads_stuck: reader.get_threads_stuck(),
+        overshoot: Overshoot { counts, sum_us: reader.get_overshoot_sum() },
+    })
 }

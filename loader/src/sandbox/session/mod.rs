@@ -1,0 +1,164 @@
+//! One connection: frames in, frames out, and what each end may call of the other's.
+//!
+//! | Room | Owns |
+//! |---|---|
+//! | `tables` | what both ends may refer to, and the bounds on it |
+//! | `asking` | calls that leave, and the answers to them |
+//! | `answering` | calls that arrive, and what they are answered |
+//!
+//! Calls leave on the thread that makes them, and answers arrive on the receiving thread and go straight to whoever
+//! waits, so a round trip costs one wake-up on each side. No lock is held while anything outside this room runs.
+//!
+//! Everything belongs to a *scope*: the worker it concerns (0: none). When a worker is gone, so is its scope, however
+//! much of it a hostile peer failed to release.
+
+mod answering;
+mod asking;
+mod tables;
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
+use loaderd_schema::channel_capnp as schema;
+use parking_lot::Mutex;
+
+use super::socket::{self, Lost, Sender};
+use super::wire::{self, MESSAGE_CAPS_MAX, Malformed};
+use tables::Tables;
+pub(super) use tables::{NO_SCOPE, SCOPE_CALLS_MAX, Scope};
+
+/// What only one of the two ends does.
+pub(super) trait Role: Send + Sync + 'static {
+    /// A frame that is not a session's own.
+    fn frame(&self, session: &Arc<Session>, frame: schema::frame::Reader<'_>) -> Result<(), Malformed>;
+
+    /// A call on an entrypoint. The reply must be answered.
+    fn invoke(&self, session: &Arc<Session>, invoke: Invoke) -> Result<Option<Arc<dyn Capability>>, Malformed>;
+
+    /// The connection is lost; called once. It answers those it knows more for than that; the rest is answered after it.
+    fn lost(&self, session: &Arc<Session>, why: &Lost);
+}
+
+/// A call on an entrypoint, as it arrived.
+pub(super) struct Invoke {
+    pub(super) question: u64,
+    pub(super) worker: Scope,
+    pub(super) entrypoint: u32,
+    pub(super) call: Call,
+    pub(super) reply: Reply,
+    pub(super) wants_report: bool,
+}
+
+/// One connection.
+pub(super) struct Session {
+    me: Weak<Session>,
+    sender: Sender,
+    tables: Mutex<Tables>,
+    lost: OnceLock<RpcError>,
+    frame_bytes_max: usize,
+    role: Box<dyn Role>,
+}
+
+impl Session {
+    pub(super) fn new(sender: Sender, frame_bytes_max: usize, role: Box<dyn Role>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            sender,
+            tables: Mutex::new(Tables::default()),
+            lost: OnceLock::new(),
+            frame_bytes_max,
+            role,
+        })
+    }
+
+    /// Serves the connection on this thread until it is lost.
+    pub(super) fn run(self: &Arc<Self>) -> Lost {
+        let options = socket::reader_options(self.frame_bytes_max);
+        let why = socket::receive(&self.sender, self.frame_bytes_max, |mut bytes| {
+            let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)?;
+            self.frame(message.get_root()?)
+        });
+        self.give_up(&why);
+        why
+    }
+
+    /// Ends the connection; [`Session::run`] returns soon after.
+    pub(super) fn close(&self, why: Lost) {
+        self.sender.close(why);
+    }
+
+    pub(super) fn backlog(&self) -> usize {
+        self.sender.backlog()
+    }
+
+    /// Sends a frame without capabilities.
+    pub(super) fn send(&self, payload_bytes: usize, fill: impl FnOnce(schema::frame::Builder<'_>)) -> Result<(), Lost> {
+        let mut message = wire::frame(payload_bytes);
+        fill(message.init_root());
+        self.sender.send(&message)
+    }
+
+    /// Sends a frame with capabilities of `scope`.
+    pub(super) fn send_with_caps(
+        &self,
+        scope: Scope,
+        payload_bytes: usize,
+        fill: impl FnOnce(schema::frame::Builder<'_>, wire::Lower<'_>),
+    ) -> Result<(), Lost> {
+        let mut message = wire::frame(payload_bytes);
+        fill(message.init_root(), &mut |cap| self.lower(scope, cap));
+        self.sender.send(&message)
+    }
+
+    fn frame(self: &Arc<Self>, frame: schema::frame::Reader<'_>) -> Result<(), Malformed> {
+        match frame.which()? {
+            schema::frame::Call(call) => self.called(call?),
+            schema::frame::Answer(answer) => self.answered(answer?),
+            schema::frame::Release(export) => self.released(export),
+            schema::frame::Finish(question) => {
+                // Unknown when its worker is gone already. Dropped outside the lock.
+                let dropped = self.tables.lock().take_result(question);
+                drop(dropped);
+                Ok(())
+            }
+            _ => self.role.frame(self, frame),
+        }
+    }
+
+    fn give_up(self: &Arc<Self>, why: &Lost) {
+        let error = self.lost.get_or_init(connection_lost).clone();
+        self.sender.close(why.clone());
+        self.role.lost(self, why);
+        self.forget_all(&error);
+    }
+
+    /// Why nothing can be called over this connection any more.
+    pub(super) fn lost_error(&self) -> RpcError {
+        self.lost.get().cloned().unwrap_or_else(connection_lost)
+    }
+
+    /// What everybody who waits is told when the connection is lost, if that is known before it happens.
+    pub(super) fn set_lost(&self, error: RpcError) {
+        // The first reason wins.
+        let _ = self.lost.set(error);
+    }
+}
+
+fn too_many_calls() -> RpcError {
+    let message = format!("Too many calls of this Worker wait for an answer: at most {SCOPE_CALLS_MAX} may.");
+    RpcError { overloaded: true, ..RpcError::new("Error", message) }
+}
+
+fn too_many_caps() -> RpcError {
+    RpcError::new("Error", format!("A message may mention at most {MESSAGE_CAPS_MAX} stubs."))
+}
+
+/// What a call on something out of reach is answered with.
+pub(super) fn connection_lost() -> RpcError {
+    RpcError {
+        disconnected: true,
+        cause: Some(Cause::Shutdown),
+        ..RpcError::new("Error", "The process on the other side of this call is gone.")
+    }
+}
