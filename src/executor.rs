@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use loaderd_harness::{CodeExecutor, Tenant};
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
+use loaderd_harness::{CodeExecutor, Tenant};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 

@@ -51,11 +51,7 @@ impl CodeExecutor {
     /// The same with another compatibility date (`YYYY-MM-DD`) for the Workers that passes run in.
     #[must_use]
     pub fn with_compatibility_date(self, date: impl Into<String>) -> Self {
-        Self(Arc::new(PassSettings {
-            compatibility_date: date.into(),
-            counters: Arc::default(),
-            ..(*self.0).clone()
-        }))
+        Self(Arc::new(PassSettings { compatibility_date: date.into(), counters: Arc::default(), ..(*self.0).clone() }))
     }
 
     /// What results and errors of this executor carry.

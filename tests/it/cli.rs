@@ -104,6 +104,14 @@ const USES: &[Use] = &[
         stderr: &["error: the program met its limit of 20 ms of CPU time", "help: ", "--cpu-ms"],
     },
     Use {
+        name: "the_start_up_budget_is_named",
+        arguments: &["exec", "-", "--cpu-ms", "20", "--tenant", "somebody"],
+        input: "(() => { for (;;); })()",
+        exit: 3,
+        stdout: "",
+        stderr: &["error: evaluating the expression met the start-up budget of 1000 ms of CPU time", "help: "],
+    },
+    Use {
         name: "a_result_limit_is_named",
         arguments: &["exec", "-", "--max-result-bytes", "10"],
         input: "async () => 'x'.repeat(10)",

@@ -21,15 +21,22 @@ mod json;
 mod leaks;
 mod packages;
 mod proc;
+mod sandboxes;
 mod scratch;
 mod server;
 mod service;
 mod soak;
 mod workerd;
 
+use std::process::ExitCode;
+
 use libtest_mimic::Arguments;
 
-fn main() {
+fn main() -> ExitCode {
+    // Some tests start this binary as a sandbox process, which gives up its rights while it is one thread.
+    if let Some(code) = sandboxes::run_as_process() {
+        return code;
+    }
     let arguments = Arguments::from_args();
     // Before any other thread exists, as V8 demands.
     loaderd_runtime::setup::initialize();
@@ -41,6 +48,7 @@ fn main() {
         context::trials(),
         leaks::trials(),
         faults::trials(),
+        sandboxes::trials(),
         hostile::trials(),
         abuse::trials(),
         examples::trials(),
@@ -50,5 +58,5 @@ fn main() {
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     service::stop_shared();
-    conclusion.exit();
+    conclusion.exit_code()
 }

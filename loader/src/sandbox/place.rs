@@ -146,12 +146,7 @@ impl PlacedIsolate for Placed {
 struct Nowhere;
 
 impl PlacedEntrypoint for Nowhere {
-    fn invoke(
-        &self,
-        _: Call,
-        reply: Reply,
-        on_end: OnInvocationEnd,
-    ) -> Invoked {
+    fn invoke(&self, _: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
         let error = connection_lost();
         reply.send(Err(error.clone()));
         on_end(crate::worker::never_ran(&error));

@@ -30,6 +30,9 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 /// The longest pause.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
 
+/// Of how many processes one is left to tenants that have none.
+const ROOM_FOR_OTHERS: usize = 4;
+
 /// How the pool is kept. Every bound is per pool unless it says otherwise.
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
@@ -223,14 +226,23 @@ impl Placement for Sandboxes {
 }
 
 impl Shared {
-    /// Gives waiting Workers to processes with room, in order, as far as there is room.
+    /// Gives waiting Workers to processes with room, in order, as far as there is room. A tenant for whom there is none
+    /// does not hold up the others.
     fn place_waiting(&self) {
+        let mut without_room: Vec<Option<Arc<str>>> = Vec::new();
         loop {
             let (process, wish) = {
                 let mut state = self.state.lock();
-                let Some(tenant) = state.waiting.front().map(|wish| wish.tenant().cloned()) else { return };
-                let Some(process) = self.room_for(&mut state, &tenant) else { return };
-                let Some(wish) = state.waiting.pop_front() else { return };
+                let next = state.waiting.iter().enumerate().find_map(|(at, wish)| {
+                    let tenant = wish.tenant().cloned();
+                    (!without_room.contains(&tenant)).then_some((at, tenant))
+                });
+                let Some((at, tenant)) = next else { return };
+                let Some(process) = self.room_for(&mut state, &tenant) else {
+                    without_room.push(tenant);
+                    continue;
+                };
+                let Some(wish) = state.waiting.remove(at) else { return };
                 // Counted while the lock is held, so that nobody else sees room that is taken.
                 process.active.fetch_add(1, SeqCst);
                 (process, wish)
@@ -253,39 +265,56 @@ impl Shared {
         }
     }
 
+    /// A process for one more Worker of a tenant. Who shares a process shares its fate, so company is for when there
+    /// is no room for solitude; and one tenant leaves some room for the others as long as it can do with company.
     fn room_for(&self, state: &mut State, tenant: &Option<Arc<str>>) -> Option<Arc<Process>> {
         let free = |process: &&Arc<Process>| {
             !process.is_closed() && process.active.load(SeqCst) < self.config.workers_per_process_max
         };
-        let theirs = state.processes.iter().filter(free).filter(|process| process.tenant.get() == Some(tenant));
-        let least = theirs.min_by_key(|process| process.active.load(SeqCst)).cloned();
-        // Company only where there is no room for solitude: who shares a process shares its fate.
-        if let Some(process) = &least
-            && (process.active.load(SeqCst) == 0 || state.processes.len() >= self.config.processes_max)
-        {
+        let theirs = |process: &&Arc<Process>| process.tenant.get() == Some(tenant);
+        let least = state.processes.iter().filter(free).filter(theirs);
+        let least = least.min_by_key(|process| process.active.load(SeqCst)).cloned();
+        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0) {
             return least;
         }
         let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
-        if let Some(process) = unclaimed {
+        let claimed = state.processes.len() - usize::from(unclaimed.is_some());
+        let for_others = (self.config.processes_max / ROOM_FOR_OTHERS).max(1);
+        if let Some(company) = &least
+            && claimed + for_others >= self.config.processes_max
+        {
+            return Some(company.clone());
+        }
+        let claim = |process: Arc<Process>| {
             let _ = process.tenant.set(tenant.clone());
-            return Some(process);
+            process
+        };
+        if let Some(process) = unclaimed {
+            return Some(claim(process));
         }
-        if state.processes.len() >= self.config.processes_max {
-            // Somebody else's process that has nothing to do makes room; its end comes back here.
-            let idle = state.processes.iter().find(|process| {
-                process.active.load(SeqCst) == 0 && !process.is_closed() && process.tenant.get() != Some(tenant)
-            });
-            if let Some(idle) = idle {
-                idle.retire();
-            }
-            return None;
+        if state.processes.len() < self.config.processes_max {
+            return self.start_process(state).map(claim).or(least);
         }
-        match self.start_process(state) {
-            Some(process) => {
-                let _ = process.tenant.set(tenant.clone());
-                Some(process)
-            }
-            None => least,
+        self.make_room(state, tenant);
+        least
+    }
+
+    /// All processes belong to somebody: one of another tenant makes room. Its end comes back to `place_waiting`.
+    fn make_room(&self, state: &State, tenant: &Option<Arc<str>>) {
+        if state.processes.iter().any(|process| process.is_closed()) {
+            // One is on its way out already.
+            return;
+        }
+        let of = |process: &Process| process.tenant.get().cloned().flatten();
+        let others = || state.processes.iter().filter(|process| of(process) != *tenant);
+        let idle = others().find(|process| process.active.load(SeqCst) == 0);
+        // Else one that is emptied by taking no more, of whoever has most, where that is more than one.
+        let crowded = || {
+            let held = |process: &Process| state.processes.iter().filter(|other| of(other) == of(process)).count();
+            others().filter(|process| held(process) > 1).max_by_key(|process| held(process))
+        };
+        if let Some(process) = idle.or_else(crowded) {
+            process.retire();
         }
     }
 
@@ -378,6 +407,8 @@ impl Owner for Shared {
             }
         }
         self.place_waiting();
+        // Where it was too early to start another, the supervisor is to look again soon.
+        self.bell.notify_one();
     }
 
     fn wake(&self) {

@@ -157,4 +157,3 @@ fn error_bytes(error: &RpcError) -> usize {
     let thrown = error.thrown.as_ref().map_or(0, |thrown| wire::message_bytes(&thrown.0));
     error.name.len() + error.message.len() + error.stack.as_ref().map_or(0, String::len) + thrown
 }
-

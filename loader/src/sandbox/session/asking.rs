@@ -12,14 +12,26 @@ use crate::sandbox::wire::{self, Answered, MESSAGE_CAPS_MAX, Malformed, Target};
 
 impl Session {
     /// Sends a call. The reply is answered whatever happens.
-    pub(in crate::sandbox) fn call(&self, scope: Scope, target: Target, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+    pub(in crate::sandbox) fn call(
+        &self,
+        scope: Scope,
+        target: Target,
+        call: Call,
+        reply: Reply,
+    ) -> Option<Arc<dyn Capability>> {
         self.ask(scope, target, call, reply, None, |_| {}).map(|(_, result)| result as Arc<dyn Capability>)
     }
 
     /// Sends a call on what a question will answer.
-    pub(in crate::sandbox) fn call_result(&self, base: &Arc<ResultCap>, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+    pub(in crate::sandbox) fn call_result(
+        &self,
+        base: &Arc<ResultCap>,
+        call: Call,
+        reply: Reply,
+    ) -> Option<Arc<dyn Capability>> {
         let (scope, target) = (base.scope(), Target::Result(base.question()));
-        self.ask(scope, target, call, reply, Some(base.clone()), |_| {}).map(|(_, result)| result as Arc<dyn Capability>)
+        self.ask(scope, target, call, reply, Some(base.clone()), |_| {})
+            .map(|(_, result)| result as Arc<dyn Capability>)
     }
 
     /// Sends a call on an entrypoint; what it is numbered, unless it was answered on the spot. `numbered` is told the
@@ -189,4 +201,3 @@ fn call_bytes(call: &Call) -> usize {
         Op::Get => path,
     }
 }
-

@@ -1,0 +1,137 @@
+//! Which process a pass goes to, and what becomes of it when the process goes.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use libtest_mimic::Trial;
+use loaderd_harness::{CodeExecutionLimits, Tenant};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::{Broker, FAKE, Gate, PATIENCE, REAL, end_of, expect, pass, wall};
+use crate::doors::rust::runtime;
+
+const WAITS: &str = "async () => await host.call(1)";
+const TERMINATED: &str = "CodeExecutorTerminatedError";
+
+type Check = fn() -> Result<(), String>;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let tests: Vec<(&str, Check)> = vec![
+        ("tenants_never_share_a_process", || runtime().block_on(tenants())),
+        ("a_pass_that_has_not_started_is_placed_again", || runtime().block_on(placed_again())),
+        ("a_pass_is_placed_again_once", || runtime().block_on(placed_again_once())),
+        ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
+        ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
+        ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
+    ];
+    tests
+        .into_iter()
+        .map(|(name, test)| Trial::test(format!("sandboxes::{name}"), move || test().map_err(Into::into)))
+        .collect()
+}
+
+fn signal(pid: i32, signal: Signal) -> Result<(), String> {
+    kill(Pid::from_raw(pid), signal).map_err(|error| error.to_string())
+}
+
+/// Two tenants with several passes each, and as few processes as that takes. One process dies: all passes of one
+/// tenant end with it, and none of the other's.
+async fn tenants() -> Result<(), String> {
+    const EACH: usize = 4;
+    let broker = Broker::start(&[REAL], |config| {
+        (config.processes_max, config.workers_per_process_max) = (2, EACH);
+    })?;
+    let tenants = ["a", "b"].map(|label| broker.executor.for_tenant(Tenant::new(label).expect("a valid label")));
+    let host = Gate::new();
+    let passes = tenants
+        .iter()
+        .map(|tenant| join_all((0..EACH).map(|_| async { end_of(&pass(tenant, &host, WAITS, wall(PATIENCE)).await) })));
+    let killing = async {
+        host.seen(2 * EACH).await?;
+        let pids = broker.sandboxes.pids();
+        expect("the number of processes", &pids.len(), &2)?;
+        signal(pids[0], Signal::SIGKILL)?;
+        broker.until("the death is noticed", |metrics| metrics.crashed == 1).await?;
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (ends, killed) = futures::future::join(join_all(passes), killing).await;
+    killed?;
+    let died = ends.iter().filter(|ends| ends.iter().all(|end| *end == Err(TERMINATED.to_owned()))).count();
+    let lived = ends.iter().filter(|ends| ends.iter().all(|end| *end == Ok("1".to_owned()))).count();
+    expect("tenants whose passes all died, and all lived", &(died, lived), &(1, 1))
+        .map_err(|e| format!("{e}: {ends:?}"))
+}
+
+/// A process dies that had been given a pass and had not begun it: the pass runs in the next one.
+async fn placed_again() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
+    let host = Gate::new();
+    host.open();
+    // The first process runs, and then stands still, so that it cannot take what it is given.
+    expect("a pass", &end_of(&pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await), &Ok("1".to_owned()))?;
+    broker.until("nobody is in the process", |metrics| metrics.workers == 0).await?;
+    let stopped = broker.sandboxes.pids();
+    signal(stopped[0], Signal::SIGSTOP)?;
+    let killing = async {
+        broker.until("the pass was given to the process", |metrics| metrics.workers == 1).await?;
+        signal(stopped[0], Signal::SIGKILL)
+    };
+    let (ended, killed) = futures::future::join(pass(&broker.executor, &host, WAITS, wall(PATIENCE)), killing).await;
+    killed?;
+    expect("the pass", &end_of(&ended), &Ok("1".to_owned()))?;
+    expect("processes started", &broker.sandboxes.metrics().started, &2)
+}
+
+/// Processes that die of every pass: it is tried twice and then told.
+async fn placed_again_once() -> Result<(), String> {
+    let broker = Broker::start(&[FAKE, "closed_at_load"], |config| config.processes_max = 1)?;
+    let ended = pass(&broker.executor, &Gate::new(), WAITS, wall(PATIENCE)).await;
+    expect("the pass", &end_of(&ended), &Err(TERMINATED.to_owned()))?;
+    broker.until("both deaths are counted", |metrics| metrics.crashed >= 2).await?;
+    expect("passes that ended", &broker.executor.metrics().ended.iter().sum::<u64>(), &1)
+}
+
+async fn retired_by_number() -> Result<(), String> {
+    const LIFE: usize = 3;
+    let broker = Broker::start(&[REAL], |config| (config.processes_max, config.workers_per_life_max) = (1, LIFE))?;
+    let host = Gate::new();
+    host.open();
+    for _ in 0..3 * LIFE {
+        let ended = pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await;
+        expect("a pass", &end_of(&ended), &Ok("1".to_owned()))?;
+    }
+    broker.until("three lives are over", |metrics| metrics.started >= 3).await?;
+    let metrics = broker.sandboxes.metrics();
+    expect("processes that did not end in good order", &(metrics.killed, metrics.crashed), &(0, 0))
+}
+
+/// Every process holds more than a page. One that is retired closes when nobody is in it, and the next takes over.
+async fn retired_for_memory() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| (config.processes_max, config.retire_rss_bytes) = (1, 4096))?;
+    let host = Gate::new();
+    host.open();
+    for retired in 1..=2 {
+        let ended = pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await;
+        expect("a pass", &end_of(&ended), &Ok("1".to_owned()))?;
+        broker.until("the process is retired", |metrics| metrics.retired_for_memory >= retired).await?;
+    }
+    let metrics = broker.sandboxes.metrics();
+    expect("processes that did not end in good order", &(metrics.killed, metrics.crashed), &(0, 0))
+}
+
+/// The program is answered for its own limit, the process is killed, and the time past the limit is counted.
+async fn deaf_builtin() -> Result<(), String> {
+    const DEAF: &str = "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)";
+    let before = loaderd_runtime::limits::overshoot::snapshot();
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
+    let limits = CodeExecutionLimits { cpu_millis: Some(20), ..wall(PATIENCE) };
+    let ended = pass(&broker.executor, &Gate::new(), DEAF, limits).await;
+    expect("the pass", &end_of(&ended), &Err("CodeExecutionTimeoutError".to_owned()))?;
+    broker.until("its process is killed", |metrics| metrics.killed == 1).await?;
+    let beyond = loaderd_runtime::limits::overshoot::snapshot().since(&before);
+    expect("limits counted as met", &beyond.counts.iter().sum::<u64>(), &1)?;
+    let beyond = Duration::from_micros(beyond.sum_us);
+    expect("whether the time past the limit is told", &(beyond > Duration::from_millis(500)), &true)
+}
