@@ -455,6 +455,12 @@ function inspect(value, depth = DEPTH, showHidden = false) {
   return new Inspector(depth, showHidden).value(value, 0);
 }
 
+// `util.inspect` with its options.
+function inspectWith(value, options) {
+  const { depth = DEPTH, showHidden = false } = options ?? {};
+  return inspect(value, depth === null ? Infinity : depth, showHidden);
+}
+
 // `%s` prints an object through its own `toString` where it has one, and briefly otherwise.
 function stringArgument(value) {
   if (typeof value === 'number') return number(value);
@@ -503,6 +509,11 @@ function formatArgument(letter, value) {
   }
 }
 
+// As `format`; what is printed without a letter that says how, is printed with these options.
+function formatWith(options, ...values) {
+  return format(...values);
+}
+
 // One console line: a format string and its arguments, then whatever is left, with spaces between.
 function format(...values) {
   let text = '';
@@ -537,4 +548,4 @@ function format(...values) {
   return text;
 }
 
-return { inspect, format, kind: native.kind };
+return { inspect, inspectWith, format, formatWith, kind: native.kind };

@@ -21,8 +21,9 @@ function checkReceiver(receiver) {
   if (receiver !== undefined && receiver !== null && receiver !== globalThis) illegalInvocation();
 }
 
-// A timer's turn ends here: what its callback throws, nobody else will catch.
-function call(callback, args) {
+// A timer's turn, in the asynchronous context in which it was set. What the callback throws, nobody else will catch.
+function call(callback, args, frame) {
+  if (frame !== undefined) native.setFrame(frame);
   try {
     apply(callback, globalThis, args);
   } catch (error) {
@@ -35,9 +36,10 @@ function setTimeout(callback, delay, ...args) {
   if (typeof callback !== 'function') badArgument(SCOPE, 'setTimeout', 1, 'function');
   const milliseconds = toDelay(delay);
   const id = ++lastId;
+  const frame = native.frame();
   const timer = native.start(milliseconds, () => {
     pending.delete(id);
-    call(callback, args);
+    call(callback, args, frame);
   });
   pending.set(id, timer);
   return id;
@@ -48,10 +50,11 @@ function setInterval(callback, delay, ...args) {
   if (typeof callback !== 'function') badArgument(SCOPE, 'setInterval', 1, 'function');
   const milliseconds = toDelay(delay);
   const id = ++lastId;
+  const frame = native.frame();
   const fire = () => {
     // Started anew before the callback, so that one that throws, or clears the interval, does what it should.
     pending.set(id, native.start(milliseconds, fire));
-    call(callback, args);
+    call(callback, args, frame);
   };
   pending.set(id, native.start(milliseconds, fire));
   return id;

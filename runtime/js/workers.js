@@ -180,7 +180,7 @@ const exports = following(currentExports);
 
 function within(values, run) {
   const before = native.frame();
-  native.setFrame({ __proto__: null, env: before?.env, exports: before?.exports, ...values });
+  native.setFrame({ __proto__: null, ...before, ...values });
   try {
     return run();
   } finally {

@@ -31,6 +31,10 @@ impl Host for IsolateState {
         !self.in_global_scope()
     }
 
+    fn invocation(&self) -> Option<u64> {
+        Some(self.current()?.id)
+    }
+
     fn has_flag(&self, flag: Flag) -> bool {
         Self::has_flag(self, flag)
     }

@@ -12,6 +12,28 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8
     set_function(scope, target, "namedKeys", named_keys)
 }
 
+/// For `util/types`: what [`kind`] does not tell of functions.
+pub(super) fn install_types(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, target, "isAsyncFunction", is_async_function)?;
+    set_function(scope, target, "isGeneratorFunction", is_generator_function)
+}
+
+fn is_async_function(
+    _: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    result.set_bool(args.get(0).is_async_function());
+}
+
+fn is_generator_function(
+    _: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    result.set_bool(args.get(0).is_generator_function());
+}
+
 /// `kind(object) → string`: which built-in an object is, whatever its prototype says; `"object"` for the rest.
 fn kind(
     scope: &mut v8::PinScope<'_, '_>,

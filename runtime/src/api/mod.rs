@@ -8,6 +8,7 @@
 //! Everything here runs on the isolate's thread. Nothing here blocks.
 
 mod args;
+mod async_context;
 mod base64;
 mod compat;
 mod compression;
@@ -52,6 +53,9 @@ pub trait Host {
     /// Whether an invocation is being handled. `false` while modules are evaluated (global scope), where timers,
     /// random values and I/O are refused.
     fn in_invocation(&self) -> bool;
+
+    /// Identifies the invocation that is being handled among all of this isolate; `None` in global scope.
+    fn invocation(&self) -> Option<u64>;
 
     /// Whether the Worker asked for a behaviour; none is, before its code is there.
     fn has_flag(&self, flag: Flag) -> bool;

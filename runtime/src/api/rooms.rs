@@ -2,8 +2,8 @@
 
 use super::rpc;
 use super::{
-    base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, inspect, structured_clone,
-    timers, url, worker_loader,
+    async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, inspect,
+    structured_clone, timers, url, worker_loader,
 };
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -43,7 +43,14 @@ pub(super) static ROOMS: &[Room] = &[
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),
     library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
     library("deep_equal", include_str!("../../js/deep_equal.js"), None),
-    library("node_assert", include_str!("../../js/node_assert.js"), None),
+    library("node_errors", include_str!("../../js/node/errors.js"), None),
+    library("node_assert", include_str!("../../js/node/assert.js"), None),
+    library("node_async_hooks", include_str!("../../js/node/async_hooks.js"), Some(async_context::install_hooks)),
+    library("node_test", include_str!("../../js/node/test.js"), None),
+    library("node_timers", include_str!("../../js/node/timers.js"), None),
+    library("node_timers_promises", include_str!("../../js/node/timers_promises.js"), None),
+    library("node_util", include_str!("../../js/node/util.js"), None),
+    library("node_util_types", include_str!("../../js/node/util_types.js"), Some(inspect::install_types)),
     Room {
         name: "compat",
         source: include_str!("../../js/compat.js"),

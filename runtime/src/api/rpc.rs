@@ -44,8 +44,7 @@ pub(super) fn install_workers(scope: &mut v8::PinScope<'_, '_>, native: v8::Loca
     set_function(scope, native, "loopback", loopback)?;
     set_function(scope, native, "mainExports", main_exports)?;
     set_function(scope, native, "env", env)?;
-    set_function(scope, native, "frame", frame)?;
-    set_function(scope, native, "setFrame", set_frame)
+    super::async_context::install(scope, native)
 }
 
 pub(super) fn install_http(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
@@ -313,13 +312,4 @@ fn env<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Ret
     if let Some(env) = worker.as_ref().and_then(|worker| worker.env.borrow().clone()) {
         returned.set(v8::Local::new(scope, env).into());
     }
-}
-
-/// What follows the program through its asynchronous calls.
-fn frame<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
-    returned.set(scope.get_continuation_preserved_embedder_data());
-}
-
-fn set_frame<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    scope.set_continuation_preserved_embedder_data(arguments.get(0));
 }

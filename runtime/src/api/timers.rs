@@ -19,6 +19,7 @@ pub(super) fn require_invocation(scope: &mut v8::PinScope<'_, '_>) -> bool {
 }
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    super::async_context::install(scope, target)?;
     set_function(scope, target, "start", start)?;
     set_function(scope, target, "cancel", cancel)?;
     set_function(scope, target, "report", report_thrown)?;

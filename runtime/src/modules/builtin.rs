@@ -9,25 +9,61 @@ pub(crate) fn exports<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Optio
     match name {
         "cloudflare:workers" => glue::workers_module(scope),
         "cloudflare:sockets" => v8::Local::try_from(crate::api::export(scope, "sockets", "module")?).ok(),
-        name => node_exports(scope, name.strip_prefix("node:").unwrap_or(name)),
+        name => node_exports(scope, name.strip_prefix("node:")?),
     }
 }
 
-/// Node's modules, with their scheme or without, for Workers that have them.
+/// One of Node's modules: its name without the scheme, and the room that exports it.
+struct NodeModule {
+    name: &'static str,
+    room: &'static str,
+    export: &'static str,
+}
+
+const fn module(name: &'static str, room: &'static str) -> NodeModule {
+    NodeModule { name, room, export: "module" }
+}
+
+/// Node's modules that are here.
+static NODE_MODULES: &[NodeModule] = &[
+    module("assert", "node_assert"),
+    NodeModule { name: "assert/strict", room: "node_assert", export: "strictModule" },
+    module("async_hooks", "node_async_hooks"),
+    module("sys", "node_util"),
+    module("test", "node_test"),
+    module("timers", "node_timers"),
+    module("timers/promises", "node_timers_promises"),
+    module("util", "node_util"),
+    module("util/types", "node_util_types"),
+];
+
+/// Modules that have no name without their scheme.
+const ONLY_WITH_SCHEME: [&str; 1] = ["test"];
+
+/// What `specifier` names for a Worker that has Node's modules: their names may be used without their scheme. `None`
+/// for everything that is not one of them.
+fn node_specifier(state: &IsolateState, specifier: &str) -> Option<String> {
+    let known = |module: &&NodeModule| module.name == specifier && !ONLY_WITH_SCHEME.contains(&module.name);
+    let module = NODE_MODULES.iter().find(known)?;
+    has_node(state).then(|| format!("node:{}", module.name))
+}
+
+/// Names a specifier as the module `referrer` sees it, built-in modules included. `None`: it climbs above the root.
+pub(super) fn resolve(state: &IsolateState, specifier: &str, referrer: &str) -> Option<String> {
+    node_specifier(state, specifier).or_else(|| super::resolve::resolve(specifier, referrer))
+}
+
+fn has_node(state: &IsolateState) -> bool {
+    state.has_flag(Flag::NodejsCompat) || state.has_flag(Flag::NodejsCompatV2)
+}
+
+/// A module of Node's by its name without the scheme, for Workers that have it.
 fn node_exports<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Object>> {
-    let (room, export) = match name {
-        "assert" => ("node_assert", "module"),
-        "assert/strict" => ("node_assert", "strictModule"),
-        _ => return None,
-    };
+    let module = NODE_MODULES.iter().find(|module| module.name == name)?;
     let state = IsolateState::of(scope);
-    let has_node = state
-        .worker
-        .borrow()
-        .as_ref()
-        .is_some_and(|worker| worker.compat.has(Flag::NodejsCompat) || worker.compat.has(Flag::NodejsCompatV2));
-    if !has_node {
+    let allowed = has_node(&state) || (module.name == "async_hooks" && state.has_flag(Flag::NodejsAls));
+    if !allowed {
         return None;
     }
-    v8::Local::try_from(crate::api::export(scope, room, export)?).ok()
+    v8::Local::try_from(crate::api::export(scope, module.room, module.export)?).ok()
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::num::NonZeroI32;
 
-use super::resolve::resolve;
+use super::builtin::resolve;
 use super::synthetic;
 use super::{CodeCachePolicy, Module, ModuleContent, code_cache};
 use crate::isolate::state::IsolateState;
@@ -123,7 +123,7 @@ pub(crate) fn resolve_import<'s>(
     let state = IsolateState::of(scope);
     let specifier = specifier.to_rust_string_lossy(scope);
     let from = state.registry.borrow().name_of(referrer, scope).unwrap_or_default();
-    let Some(name) = resolve(&specifier, &from) else {
+    let Some(name) = resolve(&state, &specifier, &from) else {
         throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\".\n  imported from \"{from}\"."));
         return None;
     };
@@ -189,7 +189,7 @@ struct Imported<'s> {
 /// Links and evaluates the module meant; `None` with an exception pending.
 fn namespace_of<'s>(scope: &mut v8::PinScope<'s, '_>, specifier: &str, from: &str) -> Option<Imported<'s>> {
     let state = IsolateState::of(scope);
-    let Some(name) = resolve(specifier, from) else {
+    let Some(name) = resolve(&state, specifier, from) else {
         throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\"."));
         return None;
     };

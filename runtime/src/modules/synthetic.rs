@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use super::ModuleContent;
+use super::builtin::{self, resolve};
 use super::registry::{OriginKind, module_named, origin, resolve_import};
-use super::resolve::resolve;
-use super::{ModuleContent, builtin};
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 
@@ -198,7 +198,7 @@ fn require_callback<'s>(
     let state = IsolateState::of(scope);
     let specifier = args.get(0).to_rust_string_lossy(scope);
     let from = args.data().to_rust_string_lossy(scope);
-    let Some(name) = resolve(&specifier, &from) else {
+    let Some(name) = resolve(&state, &specifier, &from) else {
         return throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\"."));
     };
     if let Some(value) = require(scope, &state, &name) {

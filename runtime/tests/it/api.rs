@@ -47,6 +47,9 @@ impl Host for VirtualHost {
     fn in_invocation(&self) -> bool {
         self.in_invocation.get()
     }
+    fn invocation(&self) -> Option<u64> {
+        self.in_invocation.get().then_some(1)
+    }
     fn has_flag(&self, flag: Flag) -> bool {
         self.flags.has(flag)
     }

@@ -2,16 +2,17 @@
 'use strict';
 const { apply, captureStackTrace, Error, TypeError } = primordials;
 const { inspect } = load('inspect');
+const { coded, hide, invalidType, missingArguments } = load('node_errors');
 const { equal: deepEqualTo, STRICT } = load('deep_equal');
 
 // --- Errors ------------------------------------------------------------------------------------------------------
 
 class AssertionError extends Error {
   constructor(options) {
-    if (options === null || typeof options !== 'object') throw badArgument('options', 'of type object', options);
+    if (options === null || typeof options !== 'object') throw invalidType('options', 'of type object', options);
     const { message, operator, actual, expected, stackStartFn, stackStartFunction } = options;
     super(message === undefined ? describe(actual, expected, operator) : String(message));
-    define(this, 'name', 'AssertionError');
+    hide(this, 'name', 'AssertionError');
     this.generatedMessage = message === undefined;
     this.code = 'ERR_ASSERTION';
     this.actual = actual;
@@ -24,37 +25,6 @@ class AssertionError extends Error {
     return `${this.name} [${this.code}]: ${this.message}`;
   }
 }
-
-function define(target, key, value) {
-  Object.defineProperty(target, key, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
-}
-
-function coded(error, code) {
-  define(error, 'code', code);
-  define(error, 'toString', function toString() {
-    return `${this.name} [${code}]: ${this.message}`;
-  });
-  return error;
-}
-
-function badArgument(name, wanted, value) {
-  const received =
-    value === null || value === undefined
-      ? `${value}`
-      : typeof value === 'function'
-        ? `function ${value.name}`
-        : typeof value === 'object'
-          ? `an instance of ${value.constructor?.name ?? 'Object'}`
-          : `type ${typeof value} (${inspect(value)})`;
-  const error = new TypeError(`The "${name}" argument must be ${wanted}. Received ${received}`);
-  return coded(error, 'ERR_INVALID_ARG_TYPE');
-}
-
-const missingArguments = (...names) =>
-  coded(
-    new TypeError(`The ${names.map((name) => `"${name}"`).join(' and ')} arguments must be specified`),
-    'ERR_MISSING_ARGS',
-  );
 
 // What each operator says, where it is not about two values side by side.
 const HEADINGS = {
@@ -198,7 +168,7 @@ function ifError(value) {
 }
 
 function matching(string, regexp, message, wanted, check) {
-  if (!(regexp instanceof RegExp)) throw badArgument('regexp', 'an instance of RegExp', regexp);
+  if (!(regexp instanceof RegExp)) throw invalidType('regexp', 'an instance of RegExp', regexp);
   if (typeof string === 'string' && (regexp.exec(string) !== null) === wanted) return;
   if (message instanceof Error) throw message;
   const generated = message === undefined;
@@ -229,7 +199,7 @@ function doesNotMatch(string, regexp, message) {
 const NOTHING = { __proto__: null };
 
 function thrownBy(fn) {
-  if (typeof fn !== 'function') throw badArgument('fn', 'of type function', fn);
+  if (typeof fn !== 'function') throw invalidType('fn', 'of type function', fn);
   try {
     fn();
   } catch (error) {
@@ -257,7 +227,7 @@ async function rejectionOf(promiseOrFunction) {
       throw coded(error, 'ERR_INVALID_RETURN_VALUE');
     }
   } else if (!isThenable(promise)) {
-    throw badArgument('promiseFn', 'of type function or an instance of Promise', promise);
+    throw invalidType('promiseFn', 'of type function or an instance of Promise', promise);
   }
   try {
     await promise;
@@ -271,7 +241,7 @@ async function rejectionOf(promiseOrFunction) {
 function expectThrown(check, actual, expected, message) {
   if (typeof expected === 'string') {
     if (message !== undefined) {
-      throw badArgument('error', 'of type function or an instance of Error, RegExp, or Object', expected);
+      throw invalidType('error', 'of type function or an instance of Error, RegExp, or Object', expected);
     }
     if (typeof actual === 'object' && actual !== null ? actual.message === expected : actual === expected) {
       const error = new TypeError(
@@ -284,7 +254,7 @@ function expectThrown(check, actual, expected, message) {
     message = expected;
     expected = undefined;
   } else if (expected !== undefined && typeof expected !== 'object' && typeof expected !== 'function') {
-    throw badArgument('error', 'of type function or an instance of Error, RegExp, or Object', expected);
+    throw invalidType('error', 'of type function or an instance of Error, RegExp, or Object', expected);
   }
   if (actual === NOTHING) {
     let details = expected?.name ? ` (${expected.name})` : '';
