@@ -1,7 +1,7 @@
 // Event and EventTarget (DOM 2), without a tree: a target is its own whole path. As on the platform, an exception
 // from a listener ends the dispatch and leaves `dispatchEvent`, and returning `true` is `preventDefault()`.
 'use strict';
-const { apply, defineProperty, TypeError } = primordials;
+const { apply, defineProperty, stringToWellFormed, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, badField, isDictionary, expose, unlengthen, constants } =
   load('webidl');
 
@@ -203,11 +203,18 @@ class MessageEvent extends Event {
 }
 expose(MessageEvent, 'MessageEvent');
 
+// A message that the platform delivers. It has an origin only where it came from a URL.
+function newMessage(type, { data, origin, lastEventId, source }) {
+  const event = new MessageEvent(type, { data, lastEventId, source });
+  readOnly(event, 'origin', origin ?? null);
+  return trust(event);
+}
+
 class CloseEvent extends Event {
   constructor(type, init) {
     super(...arguments);
     readOnly(this, 'wasClean', !!init?.wasClean);
-    readOnly(this, 'reason', init?.reason === undefined ? '' : `${init.reason}`);
+    readOnly(this, 'reason', init?.reason === undefined ? '' : apply(stringToWellFormed, `${init.reason}`, []));
     readOnly(this, 'code', init?.code === undefined ? 0 : init.code & 0xffff);
   }
 }
@@ -387,6 +394,7 @@ return {
   CustomEvent,
   ErrorEvent,
   MessageEvent,
+  newMessage,
   CloseEvent,
   PromiseRejectionEvent,
   addEventListener,

@@ -183,6 +183,7 @@ class Response extends Body {
   #cf;
   #type;
   #encodeBody;
+  #webSocket;
 
   constructor(body, init) {
     if (init === token) {
@@ -193,7 +194,11 @@ class Response extends Body {
     if (init !== undefined && init !== null && !isObject(init)) badConstructorArgument('Response', 2, 'InitializerDict or Response');
     const chosen = init ?? {};
     const status = chosen.status === undefined ? 200 : +chosen.status & 0xffff;
-    if (status < 200 || status > 599) {
+    const webSocket = chosen.webSocket ?? null;
+    if (webSocket !== null) {
+      if (!load('websocket').isWebSocket(webSocket)) badField('InitializerDict', 'webSocket', 'WebSocket');
+      if (status !== 101) throw new RangeError('Responses with a WebSocket must have status code 101.');
+    } else if (status < 200 || status > 599) {
       throw new RangeError('Responses may only be constructed with status codes in the range 200 to 599, inclusive.');
     }
     const statusText = chosen.statusText === undefined ? '' : `${chosen.statusText}`;
@@ -218,9 +223,10 @@ class Response extends Body {
       cf: cloneCf(chosen.cf),
       type: 'default',
       encodeBody,
+      webSocket,
     });
   }
-  #fill({ status, statusText, headers, url, redirected, cf, type, encodeBody }) {
+  #fill({ status, statusText, headers, url, redirected, cf, type, encodeBody, webSocket }) {
     this.#status = status;
     this.#statusText = statusText;
     this.#headers = headers;
@@ -229,6 +235,7 @@ class Response extends Body {
     this.#cf = cf;
     this.#type = type;
     this.#encodeBody = encodeBody;
+    this.#webSocket = webSocket ?? null;
   }
 
   static error() {
@@ -275,6 +282,7 @@ class Response extends Body {
 
   clone() {
     if (!(#status in this)) illegalInvocation();
+    if (this.#webSocket !== null) throw new TypeError('Cannot clone a response to a WebSocket handshake.');
     const content = cloneContent(contentOf(this));
     return newResponse({
       content,
@@ -314,7 +322,7 @@ class Response extends Body {
   }
   get webSocket() {
     if (!(#status in this)) illegalInvocation();
-    return null;
+    return this.#webSocket;
   }
   get cf() {
     if (!(#status in this)) illegalInvocation();

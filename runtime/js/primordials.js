@@ -73,5 +73,6 @@ return {
   dateGetTime: Date.prototype.getTime,
   regExpToString: RegExp.prototype.toString,
   errorToString: Error.prototype.toString,
+  stringToWellFormed: String.prototype.toWellFormed,
   symbolToString: Symbol.prototype.toString,
 };

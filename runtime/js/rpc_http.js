@@ -58,7 +58,12 @@ function responseToWire(response) {
   return wire;
 }
 
-function responseFromWire({ status, statusText, headers, body, cf }, url) {
+// Whether a request asks for a WebSocket.
+function isUpgrade(headers) {
+  return (headers.get('upgrade') ?? '').toLowerCase() === 'websocket';
+}
+
+function responseFromWire({ status, statusText, headers, body, cf, webSocket }, url) {
   const { Headers } = load('headers');
   return load('fetch').newResponse({
     content: bodyFromWire(body),
@@ -70,13 +75,14 @@ function responseFromWire({ status, statusText, headers, body, cf }, url) {
     cf,
     type: 'default',
     encodeBody: 'automatic',
+    webSocket: webSocket === undefined ? null : load('websocket').fromWire(webSocket),
   });
 }
 
 // RFC 9110's reasons, for a response that was sent without one.
 const STATUS_TEXTS = {
   __proto__: null,
-  200: 'OK', 201: 'Created', 202: 'Accepted', 203: 'Non-Authoritative Information', 204: 'No Content',
+  101: 'Switching Protocols', 200: 'OK', 201: 'Created', 202: 'Accepted', 203: 'Non-Authoritative Information', 204: 'No Content',
   205: 'Reset Content', 206: 'Partial Content', 300: 'Multiple Choices', 301: 'Moved Permanently', 302: 'Found',
   303: 'See Other', 304: 'Not Modified', 305: 'Use Proxy', 307: 'Temporary Redirect', 308: 'Permanent Redirect',
   400: 'Bad Request', 401: 'Unauthorized', 402: 'Payment Required', 403: 'Forbidden', 404: 'Not Found',
@@ -100,7 +106,11 @@ function describe(object, forRpc) {
   const isRequest = fetch.isRequest(object);
   if (isRequest || fetch.isResponse(object)) {
     if (!forRpc && load('body').contentOf(object) !== null) return refuse('ReadableStream');
-    return isRequest ? [REQUEST, requestToWire(object)] : [RESPONSE, responseToWire(object)];
+    if (isRequest) return [REQUEST, requestToWire(object)];
+    if (object.webSocket !== null) {
+      return refuseText('Could not serialize object of type "WebSocket". This type does not support serialization.');
+    }
+    return [RESPONSE, responseToWire(object)];
   }
   const blobs = load('blob');
   if (blobs.isBlob(object)) {
@@ -189,11 +199,27 @@ function isFetch(path, args) {
 
 // Delivers a fetch event: `handle` is called with the request and gives the response.
 async function deliverFetch(handle, wire) {
-  const response = await handle(requestFromWire(wire));
+  const request = requestFromWire(wire);
+  // Asked now: what the program does to the headers changes nothing.
+  const upgrade = isUpgrade(request.headers);
+  const response = await handle(request);
   if (!load('fetch').isResponse(response)) {
     throw new TypeError("Incorrect type for Promise: the Promise did not resolve to 'Response'.");
   }
-  return responseToWire(response);
+  const answer = responseToWire(response);
+  const { webSocket } = response;
+  if (webSocket !== null) {
+    if (!upgrade) {
+      throw new TypeError(
+        'Worker tried to return a WebSocket in a response to a request which did not contain the header ' +
+          '"Upgrade: websocket".',
+      );
+    }
+    const { end, bytesMax } = load('websocket').toWire(webSocket);
+    answer.webSocket = end;
+    answer.webSocketBytesMax = bytesMax;
+  }
+  return answer;
 }
 
 return { describe, revive, fetch, fetchThrough, outbound, isFetch, deliverFetch };

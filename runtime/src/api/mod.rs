@@ -28,6 +28,7 @@ mod rpc;
 mod structured_clone;
 mod timers;
 mod url;
+mod websocket;
 mod worker_loader;
 
 use std::rc::Rc;

@@ -3,7 +3,7 @@
 use super::rpc;
 use super::{
     async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, inspect,
-    structured_clone, timers, url, worker_loader,
+    structured_clone, timers, url, websocket, worker_loader,
 };
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -241,6 +241,14 @@ pub(super) static ROOMS: &[Room] = &[
         on_scope: &["CryptoKey"],
         on_global: &[],
         native: Some(crypto::install_keys),
+    },
+    library("websocket_pipe", include_str!("../../js/websocket_pipe.js"), Some(websocket::install_pipe)),
+    Room {
+        name: "websocket",
+        source: include_str!("../../js/websocket.js"),
+        on_scope: &["WebSocket", "WebSocketPair"],
+        on_global: &[],
+        native: Some(websocket::install),
     },
     library("crypto_export", include_str!("../../js/crypto_export.js"), Some(crypto::install_keys)),
     library(

@@ -109,6 +109,15 @@ fn now(
     }
 }
 
+/// For rooms that call the program's event handlers themselves: `describe` and `report`, of what a handler threw.
+pub(super) fn install_handler_errors(
+    scope: &mut v8::PinScope<'_, '_>,
+    target: v8::Local<'_, v8::Object>,
+) -> Option<()> {
+    set_function(scope, target, "describe", describe)?;
+    set_function(scope, target, "report", report_thrown)
+}
+
 /// `describe(error) → {message, filename, lineno, colno}`, as V8 would report it uncaught.
 fn describe(
     scope: &mut v8::PinScope<'_, '_>,

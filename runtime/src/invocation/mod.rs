@@ -44,6 +44,8 @@ pub(crate) struct InvocationState {
     started: Instant,
     limits: ResourceLimits,
     cpu_used_ns: Cell<u64>,
+    /// What was used before its budget was last refilled.
+    cpu_refilled_ns: Cell<u64>,
     sub_requests: Cell<u32>,
     /// Outgoing calls and timers that may still wake it.
     pending_io: Cell<usize>,
@@ -74,6 +76,7 @@ impl InvocationState {
             started: Instant::now(),
             limits,
             cpu_used_ns: Cell::new(0),
+            cpu_refilled_ns: Cell::new(0),
             sub_requests: Cell::new(0),
             pending_io: Cell::new(0),
             exports: Cell::new(0),
@@ -91,11 +94,21 @@ impl InvocationState {
     /// CPU it may still use, in ns; `None` without a limit.
     pub(crate) fn cpu_remaining_ns(&self) -> Option<u64> {
         let limit = nanos(Duration::from_millis(u64::from(self.limits.cpu_ms?)));
-        Some(limit.saturating_sub(self.cpu_used_ns.get()))
+        Some(limit.saturating_sub(self.cpu_used_ns.get().saturating_sub(self.cpu_refilled_ns.get())))
     }
 
     pub(crate) fn charge_cpu_ns(&self, used_ns: u64) {
         self.cpu_used_ns.set(self.cpu_used_ns.get().saturating_add(used_ns));
+    }
+
+    /// Gives a Durable Object's invocation its whole CPU budget again, from the next turn on: each thing that is
+    /// delivered to an object has one. False for other invocations, which have one for all they do.
+    pub(crate) fn refill(&self) -> bool {
+        let of_object = self.of_object.get();
+        if of_object {
+            self.cpu_refilled_ns.set(self.cpu_used_ns.get());
+        }
+        of_object
     }
 
     /// `turn_ns` is what the running turn has used and is not charged yet.
@@ -172,6 +185,10 @@ impl InvocationState {
     /// It is an event of a Durable Object, which another event of the same object may still answer.
     pub(crate) fn set_of_object(&self) {
         self.of_object.set(true);
+    }
+
+    pub(crate) fn is_of_object(&self) -> bool {
+        self.of_object.get()
     }
 
     /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task can

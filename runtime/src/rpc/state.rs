@@ -90,6 +90,8 @@ pub(crate) struct RpcState {
     pub(crate) calls: RefCell<HashMap<u64, OutgoingCall>>,
     /// `waitUntil` tasks, and whose they are.
     pub(crate) tasks: RefCell<HashMap<u64, (InvocationId, Hold)>>,
+    /// Functions that wait for a turn of an invocation.
+    pub(crate) turns: RefCell<HashMap<u64, (InvocationId, v8::Global<v8::Function>, Hold)>>,
     /// Calls on exports that wait in the inbox.
     pub(crate) waiting: Arc<AtomicUsize>,
     /// Where global `fetch()` goes, once it was used.
@@ -204,7 +206,8 @@ impl RpcState {
             self.exports.borrow_mut().extract_if(|_, export| export.invocation() == invocation).collect();
         let calls: Vec<_> = self.calls.borrow_mut().extract_if(|_, call| call.invocation() == invocation).collect();
         let tasks: Vec<_> = self.tasks.borrow_mut().extract_if(|_, (owner, _)| *owner == invocation).collect();
-        drop((imports, exports, calls, tasks));
+        let turns: Vec<_> = self.turns.borrow_mut().extract_if(|_, (owner, ..)| *owner == invocation).collect();
+        drop((imports, exports, calls, tasks, turns));
     }
 }
 
