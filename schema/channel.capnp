@@ -220,6 +220,7 @@ struct Load {
   clock @9 :Clock;
   compat @10 :List(UInt64);
   # The set of compatibility flags as both ends, one binary, number them.
+  extensions @11 :List(Extension);
   enum OnHang {
     report @0;
     wait @1;
@@ -228,6 +229,14 @@ struct Load {
     frozen @0;
     real @1;
   }
+}
+
+# A module that the host offers for import, an ES module.
+struct Extension {
+  name @0 :Text;
+  source @1 :Text;
+  internal @2 :Bool;
+  # Only for other extensions and for wrapped bindings.
 }
 
 struct Module {

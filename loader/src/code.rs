@@ -159,7 +159,7 @@ fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> R
     if bytes > CODE_BYTES_MAX {
         return Err(CodeError::CodeSize { bytes });
     }
-    Ok(WorkerSource { main_module, modules: checked })
+    Ok(WorkerSource { main_module, modules: checked, extensions: Arc::default() })
 }
 
 fn content_bytes(content: &ModuleContent) -> usize {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::limits::ResourceLimits;
+use loaderd_runtime::modules::ExtensionModule;
 use loaderd_runtime::rpc::Cap;
 
 use crate::error::LoaderError;
@@ -76,11 +77,19 @@ pub struct LoaderOptions {
     /// On whose behalf it loads: code of different tenants never shares a sandbox process. Without one, code is in
     /// the company of other code without one.
     pub tenant: Option<Arc<str>>,
+    /// What the host offers for import to Workers that are loaded.
+    pub extensions: Arc<[ExtensionModule]>,
 }
 
 impl Default for LoaderOptions {
     fn default() -> Self {
-        Self { outbound: None, experimental: Experimental::Refused, console: None, tenant: None }
+        Self {
+            outbound: None,
+            experimental: Experimental::Refused,
+            console: None,
+            tenant: None,
+            extensions: Arc::default(),
+        }
     }
 }
 

@@ -37,7 +37,9 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(host: &HostShared, options: &LoaderOptions, code: WorkerCode) -> Result<Self, LoaderError> {
-        Ok(Self::of_checked(host, options, code::check(code, options.experimental)?))
+        let mut checked = code::check(code, options.experimental)?;
+        checked.source.extensions = Arc::clone(&options.extensions);
+        Ok(Self::of_checked(host, options, checked))
     }
 
     pub(crate) fn of_checked(host: &HostShared, options: &LoaderOptions, code: CheckedCode) -> Self {

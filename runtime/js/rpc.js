@@ -87,6 +87,8 @@ const LOOPBACK = 4;
 // What Rust says of a loader and of a namespace of Durable Objects; their objects keep their state to themselves.
 const LOADER = 5;
 const NAMESPACE = 6;
+// An object that an internal module made from a capability.
+const WRAPPED = 7;
 
 // What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
 // have it called on other people's stubs.
@@ -117,7 +119,7 @@ function wildcard(hasThen) {
         // A stub with a method `then` would be taken for a promise.
         if (key === 'then' && !hasThen) return undefined;
         const state = stateOf(receiver);
-        return state === undefined ? undefined : makeProperty(state, key);
+        return state === undefined || state.gated === true ? undefined : makeProperty(state, key);
       },
       has(target, key) {
         return typeof key === 'symbol' ? reflectHas(objectPrototype, key) : true;
@@ -400,9 +402,20 @@ function makeStub(id, kind) {
   if (kind === NAMESPACE) return load('durable_objects').makeNamespace(id);
   const state = { __proto__: null, kind, id, disposed: false };
   if (kind === STUB) return makeCallable(RpcStub.prototype, state);
+  // A Worker without RPC has services to fetch from only.
+  if (kind === SERVICE && !native.hasRpc()) state.gated = true;
   const service = { __proto__: ServiceStub.prototype };
   new Stamp(service, state);
   return service;
+}
+
+// Lets the services among an object's members be called whatever the Worker's flags say.
+function ungate(object) {
+  const keys = objectKeys(object);
+  for (let i = 0; i < keys.length; i++) {
+    const state = stateOf(object[keys[i]]);
+    if (state?.kind === SERVICE) state.gated = false;
+  }
 }
 
 // --- What may become a stub ---------------------------------------------------------------------------------------
@@ -449,6 +462,7 @@ function describe(object, purpose) {
   const state = stateOf(object);
   if (state !== undefined) {
     if (state.kind === SERVICE) return state.id;
+    if (state.kind === WRAPPED) return [WRAPPED_BINDING, load('wrapped').describe(state)];
     if (state.kind !== STUB) return NOT_SERIALIZABLE[state.kind];
     if (purpose > RESULT) {
       native.throwDataCloneError(
@@ -555,6 +569,9 @@ function substitute(root) {
 // --- Objects of the API that JavaScript makes again ---------------------------------------------------------------
 
 const DOM_EXCEPTION = 1;
+// These two are also written by hosts.
+const WRAPPED_BINDING = 20;
+const UNSAFE_EVAL = 21;
 
 // A DOMException keeps the stack it had at home.
 function reviveDOMException({ 0: name, 1: message, 2: stack }) {
@@ -564,7 +581,18 @@ function reviveDOMException({ 0: name, 1: message, 2: stack }) {
 }
 
 function revive({ 0: type, 1: value }) {
-  return type === DOM_EXCEPTION ? reviveDOMException(value) : load('rpc_http').revive(type, value);
+  switch (type) {
+    case DOM_EXCEPTION:
+      return reviveDOMException(value);
+    case WRAPPED_BINDING:
+      return load('wrapped').make(value);
+    case UNSAFE_EVAL:
+      // It comes with the configuration, never from another Worker.
+      if (native.currentInvocation() !== 0) native.throwDataCloneError('Unable to deserialize cloned data.');
+      return new (load('unsafe').UnsafeEval)();
+    default:
+      return load('rpc_http').revive(type, value);
+  }
 }
 
 // --- Calls this side answers --------------------------------------------------------------------------------------
@@ -735,6 +763,8 @@ return {
   RpcTarget,
   ServiceStub,
   SERVICE,
+  WRAPPED,
+  ungate,
   invoke,
   hold,
   letGo: disposeStub,

@@ -27,6 +27,7 @@ pub use binding::{
     Hyperdrive, MemoryCache, MemoryCacheLimits, WrappedBinding,
 };
 pub use error::{ConfigError, FieldPath};
+pub use loaderd_runtime::modules::{ExtensionModule, ExtensionVisibility};
 pub use overrides::{Override, OverrideUse, Overrides};
 pub use service::{
     AddressRules, DiskDirectory, ExternalProtocol, ExternalServer, INTERNET, Network, Service, ServiceDesignator,
@@ -52,25 +53,6 @@ pub struct Config {
     /// Names of rollout gates that are on. loaderd has none: they are kept so that a test can ask.
     pub autogates: Vec<String>,
     pub logging: Logging,
-}
-
-/// A module that an extension offers to Workers.
-#[derive(Clone, Debug)]
-pub struct ExtensionModule {
-    /// The whole specifier, for example `my-extension:module`.
-    pub name: String,
-    pub visibility: ExtensionVisibility,
-    /// An ES module's source.
-    pub source: std::sync::Arc<str>,
-}
-
-/// Who may import an extension's module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExtensionVisibility {
-    /// Any Worker.
-    Public,
-    /// Other extension modules, and wrapped bindings.
-    Internal,
 }
 
 /// How logs and the output of Workers look.

@@ -7,7 +7,7 @@ use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck, Experimental
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::HangPolicy;
 use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
-use loaderd_runtime::modules::{Module, WorkerSource};
+use loaderd_runtime::modules::{ExtensionModule, Module, WorkerSource};
 
 use super::{Graph, GraphOptions, Node, Reach, Shared, disk, env, network};
 use crate::code::{CheckedCode, GlobalOutbound};
@@ -67,6 +67,7 @@ impl Graph {
         let mut errors = Vec::new();
         let mut loaders = env::Loaders::new(host);
         let objects = env::unique_keys(config);
+        let extensions: Arc<[ExtensionModule]> = config.extensions.clone().into();
         let internet = network::service(&Network::internet(), host.tasks());
         match internet {
             Ok(internet) => drop(nodes.insert(INTERNET.to_owned(), Node::Plain(internet))),
@@ -75,13 +76,15 @@ impl Graph {
         for service in &config.services {
             let name = &service.name;
             let node = match &service.kind {
-                ServiceKind::Worker(worker) => match code(name, worker, options, &reach, &objects, &mut loaders) {
-                    Ok(code) => {
-                        let loader = host.loader(LoaderOptions::default());
-                        loader.load_configured(code).map(Node::Worker).map_err(|error| start_error(name, error))
+                ServiceKind::Worker(worker) => {
+                    match code(name, worker, options, &extensions, &reach, &objects, &mut loaders) {
+                        Ok(code) => {
+                            let loader = host.loader(LoaderOptions::default());
+                            loader.load_configured(code).map(Node::Worker).map_err(|error| start_error(name, error))
+                        }
+                        Err(error) => Err(error),
                     }
-                    Err(error) => Err(error),
-                },
+                }
                 ServiceKind::Network(config) => plain(name, network::service(config, host.tasks())),
                 ServiceKind::External(config) => plain(name, network::external(config, host.tasks())),
                 ServiceKind::Disk(config) => plain(name, disk::service(config, host.tasks())),
@@ -165,6 +168,7 @@ fn code(
     name: &str,
     worker: &Worker,
     options: &GraphOptions,
+    extensions: &Arc<[ExtensionModule]>,
     reach: &Reach,
     objects: &env::UniqueKeys<'_>,
     loaders: &mut env::Loaders,
@@ -203,9 +207,10 @@ fn code(
         experimental,
         console: options.console.clone(),
         tenant: None,
+        extensions: Arc::clone(extensions),
     };
     Ok(CheckedCode {
-        source: WorkerSource { main_module, modules },
+        source: WorkerSource { main_module, modules, extensions: Arc::clone(extensions) },
         compat,
         limits: worker.limits,
         env: Some(env::env(name, &worker.bindings, reach, objects, loaders, &passed_on)?),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use loaderd_runtime::objects::{NamespaceCap, ObjectKey, ObjectNamespace};
-use loaderd_runtime::rpc::plain::{BytesKind, Plain, PlainObject};
+use loaderd_runtime::rpc::plain::{BytesKind, Made, Plain, PlainObject};
 use loaderd_runtime::rpc::{Cap, CapKind, Message};
 
 use super::build::GraphError;
@@ -76,7 +76,21 @@ pub(super) fn env(
     loaders: &mut Loaders,
     options: &LoaderOptions,
 ) -> Result<Message, GraphError> {
-    let mut members = Vec::with_capacity(bindings.len());
+    let members = members(worker, bindings, reach, objects, loaders, options)?;
+    let env = Plain::Object(members);
+    env.to_message().map_err(|error| GraphError::Env { service: worker.to_owned(), problem: error.to_string() })
+}
+
+/// The bindings' values by name.
+fn members(
+    worker: &str,
+    bindings: &[Binding],
+    reach: &Reach,
+    objects: &UniqueKeys<'_>,
+    loaders: &mut Loaders,
+    options: &LoaderOptions,
+) -> Result<PlainObject, GraphError> {
+    let mut values = Vec::with_capacity(bindings.len());
     for binding in bindings {
         let problem = |what: String| GraphError::Binding {
             service: worker.to_owned(),
@@ -102,13 +116,20 @@ pub(super) fn env(
                 let target = Arc::new(NamespaceCap(Arc::new(namespace)));
                 Plain::Cap(Cap { kind: CapKind::Service, target })
             }
+            BindingValue::Wrapped(wrapped) => {
+                let inner = members(worker, &wrapped.inner_bindings, reach, objects, loaders, options)?;
+                let module = Plain::from(wrapped.module_name.as_str());
+                let entrypoint = Plain::from(wrapped.entrypoint.as_str());
+                let of = Plain::Array(vec![module, entrypoint, Plain::Object(inner)]);
+                Plain::Made(Made::WrappedBinding, Box::new(of))
+            }
+            BindingValue::UnsafeEval => Plain::Made(Made::UnsafeEval, Box::default()),
             BindingValue::WorkerLoader { id } => Plain::Cap(loaders.loader(id.as_deref(), options).binding()),
             other => return Err(problem(format!("bindings of kind `{}` are not supported by loaderd.", other.kind()))),
         };
-        members.push((binding.name.as_str(), value));
+        values.push((binding.name.as_str(), value));
     }
-    let env = Plain::Object(members.into_iter().collect::<PlainObject>());
-    env.to_message().map_err(|error| GraphError::Env { service: worker.to_owned(), problem: error.to_string() })
+    Ok(values.into_iter().collect())
 }
 
 fn service(designator: &ServiceDesignator, reach: &Reach) -> Plain {

@@ -1,8 +1,10 @@
 //! The Worker Loader through its public doors.
 
+mod bindings;
 mod checks;
 mod graph;
 mod real;
 mod scripted;
+mod site;
 mod states;
 mod workers;

@@ -27,6 +27,7 @@ mod rooms;
 mod rpc;
 mod structured_clone;
 mod timers;
+mod unsafe_eval;
 mod url;
 mod websocket;
 mod worker_loader;

@@ -3,7 +3,7 @@
 use super::rpc;
 use super::{
     async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, inspect,
-    structured_clone, timers, url, websocket, worker_loader,
+    structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
 };
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -38,6 +38,8 @@ pub(super) static ROOMS: &[Room] = &[
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),
     library("sockets", include_str!("../../js/sockets.js"), None),
+    library("unsafe", include_str!("../../js/unsafe.js"), Some(unsafe_eval::install)),
+    library("wrapped", include_str!("../../js/wrapped.js"), Some(unsafe_eval::install_wrapped)),
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),

@@ -17,6 +17,7 @@ type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
 pub(super) fn install_rpc(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, native, "call", call)?;
     set_function(scope, native, "transfersStubs", transfers_stubs)?;
+    set_function(scope, native, "hasRpc", has_rpc)?;
     set_function(scope, native, "take", take)?;
     set_function(scope, native, "drop", drop_import)?;
     set_function(scope, native, "dup", dup)?;
@@ -77,6 +78,13 @@ fn call<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retu
     let Some(started) = outgoing::start(scope, import, path, values) else { return };
     let (call, pipeline) = (number(scope, started.call), number(scope, started.pipeline.unwrap_or(0)));
     returned.set(v8::Array::new_with_elements(scope, &[started.arrived.into(), call, pipeline]).into());
+}
+
+/// Whether the Worker's stubs of services have methods beside `fetch` and `connect`. Before it is loaded they have.
+fn has_rpc<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    let state = IsolateState::of(scope);
+    let off = state.worker.borrow().as_ref().is_some_and(|worker| !worker.compat.has(Flag::Rpc));
+    returned.set_bool(!off);
 }
 
 /// `transfersStubs()`: whether stubs given as arguments are the callee's from then on.

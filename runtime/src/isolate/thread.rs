@@ -17,6 +17,7 @@ use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
 use crate::limits::overshoot;
 use crate::limits::watchdog::Registration;
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
+use crate::modules::registry::Registry;
 use crate::modules::start;
 use crate::rpc::glue;
 use crate::vm::Vm;
@@ -278,17 +279,22 @@ fn load_worker<'s>(
         cause: None,
         blame: Blame::Host,
     };
+    // Ahead of `env`, in which internal modules may make bindings.
+    let crate::modules::WorkerSource { main_module, modules, extensions } = source;
+    *state.registry.borrow_mut() = Registry::new(modules, &extensions);
     let env = match env {
         None => v8::Object::new(scope),
         Some(message) => {
             v8::tc_scope!(let scope, scope);
-            let value = glue::revive(scope, &message).ok_or_else(env_error)?;
-            v8::Local::<v8::Object>::try_from(value).map_err(|_| env_error())?
+            match glue::revive(scope, &message) {
+                Some(value) => v8::Local::<v8::Object>::try_from(value).map_err(|_| env_error())?,
+                None => return Err(start::thrown(scope, LoadPhase::Evaluate)),
+            }
         }
     };
     let Some(worker) = state.worker.borrow().clone() else { return Err(env_error()) };
     *worker.env.borrow_mut() = Some(v8::Global::new(scope, env));
-    let namespace = start::start(scope, state, source)?;
+    let namespace = start::start(scope, state, main_module)?;
     *worker.main.borrow_mut() = Some(v8::Global::new(scope, namespace));
     Ok(entrypoints(scope, namespace))
 }

@@ -8,9 +8,28 @@ use crate::rpc::glue;
 pub(crate) fn exports<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Object>> {
     match name {
         "cloudflare:workers" => glue::workers_module(scope),
+        "workerd:unsafe-eval" if has(scope, Flag::UnsafeModule) => room(scope, "unsafe", "evalModule"),
+        "workerd:unsafe" if has(scope, Flag::UnsafeModule) => room(scope, "unsafe", "module"),
         "cloudflare:sockets" => v8::Local::try_from(crate::api::export(scope, "sockets", "module")?).ok(),
         name => node_exports(scope, name.strip_prefix("node:")?),
     }
+}
+
+/// The same for modules that only extensions and wrapped bindings may import.
+pub(crate) fn internal_exports<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Object>> {
+    match name {
+        "internal:unsafe-eval" => room(scope, "unsafe", "evalModule"),
+        "cloudflare-internal:wrapped-binding" => room(scope, "wrapped", "module"),
+        _ => None,
+    }
+}
+
+fn room<'s>(scope: &mut v8::PinScope<'s, '_>, room: &str, export: &str) -> Option<v8::Local<'s, v8::Object>> {
+    v8::Local::try_from(crate::api::export(scope, room, export)?).ok()
+}
+
+fn has(scope: &v8::Isolate, flag: Flag) -> bool {
+    IsolateState::of(scope).has_flag(flag)
 }
 
 /// One of Node's modules: its name without the scheme, and the room that exports it.

@@ -61,10 +61,31 @@ impl Module {
     }
 }
 
+/// A module that the host offers to Workers, beside what they bring themselves.
+#[derive(Clone, Debug)]
+pub struct ExtensionModule {
+    /// The whole specifier, for example `my-extension:module`.
+    pub name: String,
+    pub visibility: ExtensionVisibility,
+    /// An ES module's source.
+    pub source: Arc<str>,
+}
+
+/// Who may import an extension's module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtensionVisibility {
+    /// Any Worker.
+    Public,
+    /// Other extension modules, and wrapped bindings.
+    Internal,
+}
+
 /// Everything that is loaded into one isolate.
 #[derive(Clone, Debug)]
 pub struct WorkerSource {
     /// The name of the main module; it must be an ES module among `modules`.
     pub main_module: String,
     pub modules: Vec<Module>,
+    /// Shared by the Workers of one configuration.
+    pub extensions: Arc<[ExtensionModule]>,
 }

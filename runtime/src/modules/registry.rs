@@ -6,9 +6,43 @@ use std::num::NonZeroI32;
 
 use super::builtin::resolve;
 use super::synthetic;
-use super::{CodeCachePolicy, Module, ModuleContent, code_cache};
+use super::{CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, code_cache};
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
+
+/// Whose a module is, which decides who may import it and what it may import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Space {
+    /// The Worker's own.
+    Worker,
+    /// Built-in, or of an extension: for every Worker.
+    Public,
+    /// The same, for modules that are not the Worker's.
+    Internal,
+}
+
+impl Space {
+    /// Where a module of this space finds what it imports, in order.
+    fn imports_from(self) -> [Self; 2] {
+        match self {
+            Self::Worker => [Self::Worker, Self::Public],
+            Self::Public | Self::Internal => [Self::Internal, Self::Public],
+        }
+    }
+}
+
+/// Names one module of an isolate.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ModuleId {
+    pub(crate) space: Space,
+    pub(crate) name: String,
+}
+
+impl ModuleId {
+    pub(crate) fn of_worker(name: impl Into<String>) -> Self {
+        Self { space: Space::Worker, name: name.into() }
+    }
+}
 
 /// One module: its content and, once asked for, V8's module.
 struct Entry {
@@ -17,38 +51,48 @@ struct Entry {
     module: Option<v8::Global<v8::Module>>,
 }
 
-/// A compiled module and its name. V8 gives modules hashes, which several may share.
-type Named = (v8::Global<v8::Module>, String);
+/// A compiled module and which it is. V8 gives modules hashes, which several may share.
+type Known = (v8::Global<v8::Module>, ModuleId);
 
 /// All modules an isolate knows.
 #[derive(Default)]
 pub(crate) struct Registry {
-    entries: HashMap<String, Entry>,
-    names: RefCell<HashMap<NonZeroI32, Vec<Named>>>,
+    entries: HashMap<ModuleId, Entry>,
+    ids: RefCell<HashMap<NonZeroI32, Vec<Known>>>,
     /// `module.exports` of CommonJS modules that have run or are running.
     pub(crate) common_js: HashMap<String, v8::Global<v8::Object>>,
     /// Default exports that were made ahead of evaluation.
-    pub(crate) values: HashMap<String, v8::Global<v8::Value>>,
+    pub(crate) values: HashMap<ModuleId, v8::Global<v8::Value>>,
 }
 
 impl Registry {
-    pub(crate) fn new(modules: Vec<Module>) -> Self {
-        let entries = modules
-            .into_iter()
-            .map(|module| (module.name, Entry { content: module.content, code_cache: module.code_cache, module: None }))
-            .collect();
-        Self { entries, ..Self::default() }
+    pub(crate) fn new(modules: Vec<Module>, extensions: &[ExtensionModule]) -> Self {
+        let own = modules.into_iter().map(|module| {
+            let entry = Entry { content: module.content, code_cache: module.code_cache, module: None };
+            (ModuleId::of_worker(module.name), entry)
+        });
+        let offered = extensions.iter().map(|module| {
+            let space = match module.visibility {
+                ExtensionVisibility::Public => Space::Public,
+                ExtensionVisibility::Internal => Space::Internal,
+            };
+            let content = ModuleContent::EsModule(module.source.clone());
+            let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
+            (ModuleId { space, name: module.name.clone() }, entry)
+        });
+        Self { entries: own.chain(offered).collect(), ..Self::default() }
     }
 
+    /// The content of one of the Worker's own modules.
     pub(crate) fn content(&self, name: &str) -> Option<ModuleContent> {
-        self.entries.get(name).map(|entry| entry.content.clone())
+        self.entries.get(&ModuleId::of_worker(name)).map(|entry| entry.content.clone())
     }
 
-    /// Names of all ES modules given.
+    /// Names of the Worker's own ES modules.
     pub(crate) fn es_modules(&self) -> Vec<String> {
-        let is_es = |entry: &Entry| matches!(entry.content, ModuleContent::EsModule(_));
-        let mut names: Vec<_> =
-            self.entries.iter().filter(|(_, entry)| is_es(entry)).map(|(name, _)| name.clone()).collect();
+        let own = self.entries.iter().filter(|(id, _)| id.space == Space::Worker);
+        let es = own.filter(|(_, entry)| matches!(entry.content, ModuleContent::EsModule(_)));
+        let mut names: Vec<_> = es.map(|(id, _)| id.name.clone()).collect();
         names.sort_unstable();
         names
     }
@@ -59,57 +103,111 @@ impl Registry {
         self.entries.values().filter(shared).filter_map(|entry| Some((&entry.content, entry.module.as_ref()?)))
     }
 
-    pub(super) fn name_of(&self, module: v8::Local<v8::Module>, scope: &v8::Isolate) -> Option<String> {
-        let names = self.names.borrow();
-        names
-            .get(&module.get_identity_hash())?
+    pub(super) fn id_of(&self, module: v8::Local<v8::Module>, scope: &v8::Isolate) -> Option<ModuleId> {
+        let ids = self.ids.borrow();
+        ids.get(&module.get_identity_hash())?
             .iter()
             .find(|(known, _)| *known == v8::Global::new(scope, module))
-            .map(|(_, name)| name.clone())
+            .map(|(_, id)| id.clone())
     }
 
-    fn remember(&mut self, name: &str, module: v8::Global<v8::Module>, hash: NonZeroI32) {
-        self.names.borrow_mut().entry(hash).or_default().push((module.clone(), name.to_owned()));
-        if let Some(entry) = self.entries.get_mut(name) {
+    fn remember(&mut self, id: &ModuleId, module: v8::Global<v8::Module>, hash: NonZeroI32) {
+        self.ids.borrow_mut().entry(hash).or_default().push((module.clone(), id.clone()));
+        if let Some(entry) = self.entries.get_mut(id) {
             entry.module = Some(module);
         }
     }
 }
 
-/// The module named `name`, compiled or created if need be. `None` with an exception pending, or when there is no
-/// such module (nothing pending).
+/// What a module of space `from` means by `name`, compiled or created if need be. `None` with an exception pending,
+/// or when there is no such module (nothing pending).
 pub(crate) fn module_named<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
+    from: Space,
     name: &str,
+) -> Option<v8::Local<'s, v8::Module>> {
+    v8::tc_scope!(let scope, scope);
+    for space in from.imports_from() {
+        let found = module_of(scope, state, &ModuleId { space, name: name.to_owned() });
+        if scope.has_caught() {
+            scope.rethrow();
+            return None;
+        }
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// One module, as [`module_named`] gives it.
+fn module_of<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    id: &ModuleId,
 ) -> Option<v8::Local<'s, v8::Module>> {
     let (content, policy) = {
         let registry = state.registry.borrow();
-        match registry.entries.get(name) {
+        match registry.entries.get(id) {
             Some(Entry { module: Some(module), .. }) => return Some(v8::Local::new(scope, module)),
             Some(entry) => (Some(entry.content.clone()), entry.code_cache),
             None => (None, CodeCachePolicy::None),
         }
     };
     let module = match content {
-        Some(ModuleContent::EsModule(source)) => code_cache::compile_module(scope, name, &source, policy)?,
-        Some(content) => synthetic::create(scope, state, name, &content)?,
+        Some(ModuleContent::EsModule(source)) => code_cache::compile_module(scope, &id.name, &source, policy)?,
+        Some(content) => synthetic::create(scope, state, id, &content)?,
+        None if id.space == Space::Worker => return None,
         None => {
-            let module = synthetic::create_builtin(scope, name)?;
-            state.registry.borrow_mut().entries.insert(
-                name.to_owned(),
-                Entry {
-                    content: ModuleContent::Builtin,
-                    code_cache: CodeCachePolicy::None,
-                    module: Some(v8::Global::new(scope, module)),
-                },
-            );
+            let module = synthetic::create_builtin(scope, id)?;
+            let entry = Entry {
+                content: ModuleContent::Builtin,
+                code_cache: CodeCachePolicy::None,
+                module: Some(v8::Global::new(scope, module)),
+            };
+            state.registry.borrow_mut().entries.insert(id.clone(), entry);
             module
         }
     };
     let global = v8::Global::new(scope, module);
-    state.registry.borrow_mut().remember(name, global, module.get_identity_hash());
+    state.registry.borrow_mut().remember(id, global, module.get_identity_hash());
     Some(module)
+}
+
+/// The namespace of an internal module, evaluated. `None` with an exception pending.
+pub(crate) fn internal_namespace<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    name: &str,
+) -> Option<v8::Local<'s, v8::Object>> {
+    let state = IsolateState::of(scope);
+    let id = ModuleId { space: Space::Internal, name: name.to_owned() };
+    let module = {
+        v8::tc_scope!(let scope, scope);
+        let module = module_of(scope, &state, &id);
+        if scope.has_caught() {
+            scope.rethrow();
+            return None;
+        }
+        module
+    };
+    let Some(module) = module else {
+        throw_error(scope, &format!("wrapped binding module can't be resolved (internal modules only): {name}"));
+        return None;
+    };
+    module.instantiate_module(scope, resolve_import)?;
+    module.evaluate(scope)?;
+    match module.get_status() {
+        v8::ModuleStatus::Errored => {
+            scope.throw_exception(module.get_exception());
+            None
+        }
+        _ if module.is_graph_async() => {
+            throw_error(scope, "Top-level await in module is not permitted at this time.");
+            None
+        }
+        _ => v8::Local::try_from(module.get_module_namespace()).ok(),
+    }
 }
 
 /// V8 asks for the module a static import means.
@@ -122,27 +220,24 @@ pub(crate) fn resolve_import<'s>(
     v8::callback_scope!(unsafe scope, context);
     let state = IsolateState::of(scope);
     let specifier = specifier.to_rust_string_lossy(scope);
-    let from = state.registry.borrow().name_of(referrer, scope).unwrap_or_default();
+    let referrer = state.registry.borrow().id_of(referrer, scope);
+    let ModuleId { space, name: from } = referrer.unwrap_or_else(|| ModuleId::of_worker(""));
     let Some(name) = resolve(&state, &specifier, &from) else {
         throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\".\n  imported from \"{from}\"."));
         return None;
     };
-    let module = {
-        v8::tc_scope!(let scope, scope);
-        let module = module_named(scope, &state, &name);
-        if scope.has_caught() {
-            scope.rethrow();
-            return None;
-        }
-        module
-    };
-    if module.is_none() {
+    v8::tc_scope!(let scope, scope);
+    let module = module_named(scope, &state, space, &name);
+    if scope.has_caught() {
+        scope.rethrow();
+    } else if module.is_none() {
         throw_error(scope, &format!("No such module \"{name}\".\n  imported from \"{from}\""));
+        scope.rethrow();
     }
     module
 }
 
-/// V8 asks for `import(specifier)`.
+/// V8 asks for `import(specifier)`, which finds what the Worker may import, whoever says it.
 pub(crate) fn import_dynamically<'s, 'i>(
     scope: &mut v8::PinScope<'s, 'i>,
     _host_options: v8::Local<'s, v8::Data>,
@@ -195,7 +290,7 @@ fn namespace_of<'s>(scope: &mut v8::PinScope<'s, '_>, specifier: &str, from: &st
     };
     let module = {
         v8::tc_scope!(let scope, scope);
-        let module = module_named(scope, &state, &name);
+        let module = module_named(scope, &state, Space::Worker, &name);
         if scope.has_caught() {
             scope.rethrow();
             return None;

@@ -1,33 +1,39 @@
 //! Turning sources into a running Worker: compile, link, evaluate, each with its errors.
 
+use super::ModuleContent;
 use super::diagnostics::{Capture, capture_stacks, uncaught};
-use super::registry::{Registry, module_named, resolve_import};
-use super::{ModuleContent, WorkerSource};
+use super::registry::{Space, module_named, resolve_import};
+use crate::compat::Flag;
 use crate::error::Blame;
 use crate::isolate::state::IsolateState;
 use crate::isolate::{LoadError, LoadPhase};
 
-/// Loads the modules and runs their top level, microtasks included. The result is the main module's namespace.
+/// Loads the modules of the isolate's registry and runs their top level, microtasks included. The result is the main module's namespace.
 ///
 /// Errors are the platform's texts; when a limit ended it instead, the caller knows from the isolate's cause.
 pub(crate) fn start<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
-    source: WorkerSource,
+    main_module: String,
 ) -> Result<v8::Local<'s, v8::Object>, LoadError> {
     capture_stacks(scope, Capture::On);
-    let result = start_captured(scope, state, source);
+    let context = scope.get_current_context();
+    context.set_allow_generation_from_strings(state.has_flag(Flag::AllowEvalDuringStartup) || always_evals(state));
+    let result = start_captured(scope, state, main_module);
+    context.set_allow_generation_from_strings(always_evals(state));
     capture_stacks(scope, Capture::Off);
     result
+}
+
+fn always_evals(state: &IsolateState) -> bool {
+    state.has_flag(Flag::AllowInsecureInefficientLoggedEval)
 }
 
 fn start_captured<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
-    source: WorkerSource,
+    main_module: String,
 ) -> Result<v8::Local<'s, v8::Object>, LoadError> {
-    let WorkerSource { main_module, modules } = source;
-    *state.registry.borrow_mut() = Registry::new(modules);
     match state.registry.borrow().content(&main_module) {
         None => return Err(failed(LoadPhase::Compile, &format!("Uncaught Error: No such module: {main_module}"))),
         Some(ModuleContent::EsModule(_)) => {}
@@ -40,11 +46,11 @@ fn start_captured<'s>(
     // Every ES module is compiled, also those that nothing imports yet: a syntax error anywhere fails the start.
     let names = state.registry.borrow().es_modules();
     for name in std::iter::once(main_module.clone()).chain(names) {
-        if module_named(scope, state, &name).is_none() {
+        if module_named(scope, state, Space::Worker, &name).is_none() {
             return Err(thrown(scope, LoadPhase::Compile));
         }
     }
-    let Some(main) = module_named(scope, state, &main_module) else {
+    let Some(main) = module_named(scope, state, Space::Worker, &main_module) else {
         return Err(thrown(scope, LoadPhase::Compile));
     };
     if main.instantiate_module(scope, resolve_import).is_none() {
@@ -73,7 +79,11 @@ fn start_captured<'s>(
         .map_err(|_| failed(LoadPhase::Evaluate, "Uncaught Error: Module has no namespace."))
 }
 
-fn thrown<'s>(scope: &mut v8::PinnedRef<'s, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>, phase: LoadPhase) -> LoadError {
+/// An exception that ended the start in `phase`.
+pub(crate) fn thrown<'s>(
+    scope: &mut v8::PinnedRef<'s, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>,
+    phase: LoadPhase,
+) -> LoadError {
     match scope.exception().filter(|_| !scope.has_terminated()) {
         Some(exception) => {
             scope.reset();

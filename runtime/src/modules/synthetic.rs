@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::ModuleContent;
 use super::builtin::{self, resolve};
-use super::registry::{OriginKind, module_named, origin, resolve_import};
+use super::registry::{ModuleId, OriginKind, Space, module_named, origin, resolve_import};
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 
@@ -15,30 +15,34 @@ const REQUIRE_DEPTH_MAX: usize = 100;
 pub(crate) fn create<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
-    name: &str,
+    id: &ModuleId,
     content: &ModuleContent,
 ) -> Option<v8::Local<'s, v8::Module>> {
     // Errors in the content are the start's errors, so values are made now. CommonJS runs when it is evaluated.
     if let Some(value) = value_of(scope, content)? {
         let value = v8::Global::new(scope, value);
-        state.registry.borrow_mut().values.insert(name.to_owned(), value);
+        state.registry.borrow_mut().values.insert(id.clone(), value);
     }
-    let key = string(scope, name);
+    let key = string(scope, &id.name);
     let default = string(scope, "default");
     Some(v8::Module::create_synthetic_module(scope, key, &[default], evaluate_default))
 }
 
 /// A built-in module; `None` when there is none of that name (nothing pending).
-pub(crate) fn create_builtin<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::Module>> {
-    let exports = builtin::exports(scope, name)?;
+pub(crate) fn create_builtin<'s>(scope: &mut v8::PinScope<'s, '_>, id: &ModuleId) -> Option<v8::Local<'s, v8::Module>> {
+    let exports = match id.space {
+        Space::Worker => None,
+        Space::Public => builtin::exports(scope, &id.name),
+        Space::Internal => builtin::internal_exports(scope, &id.name),
+    }?;
     let state = IsolateState::of(scope);
     let names = exports.get_own_property_names(scope, v8::GetPropertyNamesArgs::default())?;
     let names: Vec<v8::Local<v8::String>> = (0..names.length())
         .filter_map(|index| v8::Local::<v8::String>::try_from(names.get_index(scope, index)?).ok())
         .collect();
     let value: v8::Local<v8::Value> = exports.into();
-    state.registry.borrow_mut().values.insert(name.to_owned(), v8::Global::new(scope, value));
-    let key = string(scope, name);
+    state.registry.borrow_mut().values.insert(id.clone(), v8::Global::new(scope, value));
+    let key = string(scope, &id.name);
     Some(v8::Module::create_synthetic_module(scope, key, &names, evaluate_builtin))
 }
 
@@ -65,11 +69,11 @@ fn evaluate_default<'s>(
 ) -> Option<v8::Local<'s, v8::Value>> {
     v8::callback_scope!(unsafe scope, context);
     let state = IsolateState::of(scope);
-    let name = state.registry.borrow().name_of(module, scope)?;
-    let value = state.registry.borrow().values.get(&name).map(|value| v8::Local::new(scope, value));
+    let id = state.registry.borrow().id_of(module, scope)?;
+    let value = state.registry.borrow().values.get(&id).map(|value| v8::Local::new(scope, value));
     let value = match value {
         Some(value) => value,
-        None => require(scope, &state, &name)?,
+        None => require(scope, &state, &id.name)?,
     };
     let default = string(scope, "default");
     module.set_synthetic_module_export(scope, default, value)?;
@@ -82,8 +86,8 @@ fn evaluate_builtin<'s>(
 ) -> Option<v8::Local<'s, v8::Value>> {
     v8::callback_scope!(unsafe scope, context);
     let state = IsolateState::of(scope);
-    let name = state.registry.borrow().name_of(module, scope)?;
-    let exports = state.registry.borrow().values.get(&name).map(|value| v8::Local::new(scope, value))?;
+    let id = state.registry.borrow().id_of(module, scope)?;
+    let exports = state.registry.borrow().values.get(&id).map(|value| v8::Local::new(scope, value))?;
     let exports = v8::Local::<v8::Object>::try_from(exports).ok()?;
     let names = exports.get_own_property_names(scope, v8::GetPropertyNamesArgs::default())?;
     for index in 0..names.length() {
@@ -115,7 +119,7 @@ fn require<'s>(
     }
     let module = {
         v8::tc_scope!(let scope, scope);
-        let module = module_named(scope, state, name);
+        let module = module_named(scope, state, Space::Worker, name);
         if scope.has_caught() {
             scope.rethrow();
             return None;

@@ -12,9 +12,6 @@ use crate::isolate::state::IsolateState;
 use crate::js::throw_error;
 use crate::objects::NamespaceCap;
 
-/// Parts inside parts that are read.
-const PART_DEPTH_MAX: usize = 8;
-
 /// A value, and the stubs in it, which are disposed of together.
 pub(crate) struct Received<'s> {
     pub(crate) value: v8::Local<'s, v8::Value>,
@@ -68,7 +65,9 @@ fn read_body<'s>(
     stack: Stack,
     depth: usize,
 ) -> Option<v8::Local<'s, v8::Value>> {
-    let Some((bodies, value)) = split(bytes).filter(|(bodies, _)| bodies.is_empty() || depth < PART_DEPTH_MAX) else {
+    let Some((bodies, value)) =
+        split(bytes).filter(|(bodies, _)| bodies.is_empty() || depth < host_tag::PART_DEPTH_MAX)
+    else {
         super::serialize::throw_data_clone_error(scope, "Unable to deserialize cloned data.");
         return None;
     };

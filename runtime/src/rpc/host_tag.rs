@@ -19,3 +19,29 @@ pub(crate) const PARTS: u8 = 0xfe;
 
 /// Parts of one message.
 pub(crate) const PARTS_MAX: usize = 10_000;
+
+/// Parts inside parts: a `Response` with `Headers` is two deep.
+pub(crate) const PART_DEPTH_MAX: usize = 8;
+
+/// Puts the parts, if there are any, before the value.
+pub(crate) fn frame(value: Vec<u8>, parts: &[Vec<u8>]) -> Vec<u8> {
+    if parts.is_empty() {
+        return value;
+    }
+    let mut bytes = vec![PARTS];
+    write_varint(&mut bytes, parts.len());
+    for part in parts {
+        write_varint(&mut bytes, part.len());
+        bytes.extend_from_slice(part);
+    }
+    bytes.extend_from_slice(&value);
+    bytes
+}
+
+fn write_varint(bytes: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        bytes.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}

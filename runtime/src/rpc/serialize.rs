@@ -15,9 +15,6 @@ use crate::invocation::HoldKind;
 use crate::isolate::state::IsolateState;
 use crate::js::throw_error;
 
-/// Parts inside parts: a `Response` with `Headers` is two deep.
-const PART_DEPTH_MAX: usize = 8;
-
 /// What a value is written for, which decides what may be in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -98,7 +95,7 @@ fn write_body<'s>(
         v8::ValueSerializerHelper::write_header(&serializer);
         let written = serializer.write_value(context, value).unwrap_or(false);
         let refused: bool = Cell::get(&refused);
-        if written { Ok(frame(serializer.release(), &parts.borrow())) } else { Err(refused) }
+        if written { Ok(host_tag::frame(serializer.release(), &parts.borrow())) } else { Err(refused) }
     };
     let mayhave_functions = matches!(purpose, Purpose::Arguments | Purpose::Result);
     if !mayhave_functions {
@@ -139,29 +136,6 @@ fn write_body<'s>(
             }
         }
     }
-}
-
-/// Puts the parts, if there are any, before the value.
-fn frame(value: Vec<u8>, parts: &[Vec<u8>]) -> Vec<u8> {
-    if parts.is_empty() {
-        return value;
-    }
-    let mut bytes = vec![host_tag::PARTS];
-    write_varint(&mut bytes, parts.len());
-    for part in parts {
-        write_varint(&mut bytes, part.len());
-        bytes.extend_from_slice(part);
-    }
-    bytes.extend_from_slice(&value);
-    bytes
-}
-
-fn write_varint(bytes: &mut Vec<u8>, mut value: usize) {
-    while value >= 0x80 {
-        bytes.push((value & 0x7f) as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push(value as u8);
 }
 
 /// What of an error is written.
@@ -322,7 +296,7 @@ impl Writer {
         to: &dyn v8::ValueSerializerHelper,
     ) -> Option<bool> {
         let index = self.parts.borrow().len();
-        if self.depth >= PART_DEPTH_MAX || index >= host_tag::PARTS_MAX {
+        if self.depth >= host_tag::PART_DEPTH_MAX || index >= host_tag::PARTS_MAX {
             throw_data_clone_error(scope, "The value holds too many objects of the API.");
             return None;
         }

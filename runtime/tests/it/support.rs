@@ -27,6 +27,7 @@ pub(crate) fn code(modules: &[(&str, &str)]) -> LoadCode {
         source: WorkerSource {
             main_module: modules[0].0.into(),
             modules: modules.iter().map(|(name, source)| Module::es_module(*name, *source)).collect(),
+            extensions: Default::default(),
         },
         env: None,
         channels: Channels::default(),

@@ -10,7 +10,9 @@ use loaderd_runtime::isolate::{
     ClockPolicy, EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase,
 };
 use loaderd_runtime::limits::{Outcome, ResourceLimits};
-use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent, WorkerSource};
+use loaderd_runtime::modules::{
+    CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, WorkerSource,
+};
 
 use super::values::{
     micros, read_cap, read_maybe_cause, read_message, read_usage, write_cap, write_cause, write_message, write_usage,
@@ -72,6 +74,14 @@ pub(in crate::sandbox) fn write_load(
             CodeCachePolicy::Shared => schema::module::CodeCache::Shared,
         });
     }
+    let extensions = &code.source.extensions;
+    let mut offered = builder.reborrow().init_extensions(u32::try_from(extensions.len()).unwrap_or(0));
+    for (index, module) in (0..offered.len()).zip(extensions.iter()) {
+        let mut to = offered.reborrow().get(index);
+        to.set_name(module.name.as_str());
+        to.set_source(&*module.source);
+        to.set_internal(module.visibility == ExtensionVisibility::Internal);
+    }
     if let Some(env) = &code.env {
         write_message(env, builder.reborrow().init_env(), lower);
     }
@@ -115,6 +125,17 @@ pub(in crate::sandbox) fn read_load(
         };
         modules.push(Module { name: module.get_name()?.to_str()?.to_owned(), content, code_cache });
     }
+    let mut extensions = Vec::with_capacity(reader.get_extensions()?.len() as usize);
+    for module in reader.get_extensions()? {
+        extensions.push(ExtensionModule {
+            name: module.get_name()?.to_str()?.to_owned(),
+            visibility: match module.get_internal() {
+                true => ExtensionVisibility::Internal,
+                false => ExtensionVisibility::Public,
+            },
+            source: Arc::from(module.get_source()?.to_str()?),
+        });
+    }
     let env = match reader.has_env() {
         true => Some(read_message(reader.get_env()?, raise)?),
         false => None,
@@ -124,7 +145,11 @@ pub(in crate::sandbox) fn read_load(
         false => None,
     };
     let code = LoadCode {
-        source: WorkerSource { main_module: reader.get_main_module()?.to_str()?.to_owned(), modules },
+        source: WorkerSource {
+            main_module: reader.get_main_module()?.to_str()?.to_owned(),
+            modules,
+            extensions: extensions.into(),
+        },
         env,
         channels: loaderd_runtime::channel::Channels { global_outbound, console: None },
         startup_cpu: Duration::from_micros(reader.get_startup_cpu()),

@@ -1,21 +1,28 @@
 //! [`Plain`] to structured-clone bytes, as V8 would write them.
 
 use super::wire::*;
-use super::{BigInt, BytesKind, DEPTH_MAX, EncodeError, JsString, Plain, PlainError, PlainObject};
+use super::{BigInt, BytesKind, DEPTH_MAX, EncodeError, JsString, Made, Plain, PlainError, PlainObject};
 use crate::rpc::{Cap, MESSAGE_BYTES_MAX, Message, host_tag};
 
 type Result<T> = std::result::Result<T, EncodeError>;
 
 pub(super) fn encode(value: &Plain) -> Result<Message> {
-    let mut encoder = Encoder { bytes: vec![VERSION, VERSION_WRITTEN], caps: Vec::new(), depth: 0 };
+    let mut encoder = Encoder { bytes: header(), caps: Vec::new(), parts: Vec::new(), depth: 0, part_depth: 0 };
     encoder.value(value)?;
-    Ok(Message { bytes: encoder.bytes.into(), caps: encoder.caps })
+    Ok(Message { bytes: host_tag::frame(encoder.bytes, &encoder.parts).into(), caps: encoder.caps })
 }
 
 struct Encoder {
     bytes: Vec<u8>,
     caps: Vec<Cap>,
+    /// Of the body that is being written.
+    parts: Vec<Vec<u8>>,
     depth: usize,
+    part_depth: usize,
+}
+
+fn header() -> Vec<u8> {
+    vec![VERSION, VERSION_WRITTEN]
 }
 
 impl Encoder {
@@ -63,10 +70,35 @@ impl Encoder {
                 self.varint(self.caps.len());
                 self.caps.push(cap.clone());
             }
+            Plain::Made(made, of) => self.part(*made, of)?,
         }
         self.depth -= 1;
         // Checked after each value, so that what is over the limit is at most one string or buffer.
         if self.bytes.len() > MESSAGE_BYTES_MAX { Err(EncodeError::Bytes(self.bytes.len())) } else { Ok(()) }
+    }
+
+    /// A body of its own, which goes before this one.
+    fn part(&mut self, made: Made, of: &Plain) -> Result<()> {
+        if self.part_depth >= host_tag::PART_DEPTH_MAX || self.parts.len() >= host_tag::PARTS_MAX {
+            return Err(EncodeError::Depth);
+        }
+        self.part_depth += 1;
+        let outer = (std::mem::replace(&mut self.bytes, header()), std::mem::take(&mut self.parts));
+        self.bytes.push(BEGIN_DENSE_ARRAY);
+        self.varint(2);
+        self.number(made.part().into());
+        self.value(of)?;
+        self.bytes.push(END_DENSE_ARRAY);
+        self.varint(0);
+        self.varint(2);
+        let body = host_tag::frame(std::mem::take(&mut self.bytes), &self.parts);
+        (self.bytes, self.parts) = outer;
+        self.part_depth -= 1;
+        self.bytes.push(HOST_OBJECT);
+        self.varint(host_tag::PART as usize);
+        self.varint(self.parts.len());
+        self.parts.push(body);
+        Ok(())
     }
 
     fn number(&mut self, number: f64) {

@@ -62,6 +62,7 @@ fn write_value(text: &mut String, value: &Plain, depth: usize) -> Result<bool> {
         Plain::Bytes(..) => return Err(JsonWriteError::NotJson("bytes")),
         Plain::Error(_) => return Err(JsonWriteError::NotJson("Error")),
         Plain::Cap(_) => return Err(JsonWriteError::NotJson("RpcStub")),
+        Plain::Made(..) => return Err(JsonWriteError::NotJson("an object of the runtime")),
     }
     Ok(true)
 }

@@ -48,6 +48,27 @@ pub enum Plain {
     Bytes(BytesKind, Bytes),
     Error(Box<PlainError>),
     Cap(Cap),
+    /// An object that the isolate which reads it makes from the value. Written only: no host reads one.
+    Made(Made, Box<Plain>),
+}
+
+/// What an isolate makes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// What an internal module makes of bindings; from `[module, entrypoint, bindings]`.
+    WrappedBinding,
+    /// An object that compiles code from strings; from anything. Only in `env`.
+    UnsafeEval,
+}
+
+impl Made {
+    /// The number that `js/rpc.js` knows it by.
+    fn part(self) -> u32 {
+        match self {
+            Self::WrappedBinding => 20,
+            Self::UnsafeEval => 21,
+        }
+    }
 }
 
 /// An integer of any size.
