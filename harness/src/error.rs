@@ -26,6 +26,17 @@ pub enum PassFailure {
     HostInterrupted,
 }
 
+impl PassFailure {
+    /// What ended the isolate, when something did.
+    #[must_use]
+    pub fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::Error(error) => error.cause,
+            Self::HostDefect(_) | Self::HostInterrupted => None,
+        }
+    }
+}
+
 /// One of the nine errors, and the executor it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
-use loaderd_runtime::limits::Cause;
+use loaderd_runtime::channel::InvocationReport;
+use loaderd_runtime::limits::{Cause, Outcome};
 use parking_lot::Mutex;
 
 use crate::error::Overload;
@@ -28,6 +30,10 @@ pub struct Metrics {
     pub idle: usize,
     /// Isolates that ended, by cause, in the order of [`CAUSES`].
     pub ended: [u64; CAUSES.len()],
+    /// Invocations that ended, by outcome, in the order of [`OUTCOMES`].
+    pub invocations: [u64; OUTCOMES.len()],
+    /// CPU time charged to them, as far as their isolates lived to tell.
+    pub cpu: Duration,
 }
 
 /// The causes that [`Metrics::ended`] counts, in its order.
@@ -41,6 +47,17 @@ pub const CAUSES: [Cause; 7] = [
     Cause::Shutdown,
 ];
 
+/// The outcomes that [`Metrics::invocations`] counts, in its order.
+pub const OUTCOMES: [Outcome; 7] = [
+    Outcome::Ok,
+    Outcome::Exception,
+    Outcome::Canceled,
+    Outcome::ExceededCpu,
+    Outcome::ExceededMemory,
+    Outcome::ExceededWallTime,
+    Outcome::InternalError,
+];
+
 /// See the module.
 pub(crate) struct LiveSet {
     alive_max: usize,
@@ -48,6 +65,8 @@ pub(crate) struct LiveSet {
     state: Mutex<State>,
     pub(crate) loads: AtomicU64,
     pub(crate) load_failures: AtomicU64,
+    invocations: [AtomicU64; OUTCOMES.len()],
+    cpu_us: AtomicU64,
 }
 
 #[derive(Default)]
@@ -76,6 +95,8 @@ impl LiveSet {
             state: Mutex::new(State::default()),
             loads: AtomicU64::new(0),
             load_failures: AtomicU64::new(0),
+            invocations: [const { AtomicU64::new(0) }; OUTCOMES.len()],
+            cpu_us: AtomicU64::new(0),
         })
     }
 
@@ -148,7 +169,26 @@ impl LiveSet {
             alive: state.alive,
             idle: state.idle.len(),
             ended: state.ended,
+            invocations: std::array::from_fn(|at| self.invocations[at].load(Ordering::Relaxed)),
+            cpu: Duration::from_micros(self.cpu_us.load(Ordering::Relaxed)),
         }
+    }
+
+    /// Counts an invocation that is over, and says so in the log.
+    pub(crate) fn invocation_ended(&self, report: &InvocationReport) {
+        let InvocationReport { outcome, usage } = report;
+        if let Some(index) = OUTCOMES.iter().position(|other| other == outcome) {
+            self.invocations[index].fetch_add(1, Ordering::Relaxed);
+        }
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.cpu_us.fetch_add(micros(usage.cpu), Ordering::Relaxed);
+        tracing::debug!(
+            outcome = outcome.name(),
+            cpu_us = micros(usage.cpu),
+            wall_us = micros(usage.wall),
+            sub_requests = usage.sub_requests,
+            "invocation ended"
+        );
     }
 }
 

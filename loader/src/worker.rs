@@ -400,6 +400,7 @@ impl Worker {
         });
         // The entrypoint keeps its Worker, and so the isolate, while the invocation is open.
         let on_end: OnInvocationEnd = Box::new(move |report| {
+            entrypoint.worker().host.live.invocation_ended(&report);
             entrypoint.worker().invocation_ended(generation);
             on_end(report);
         });

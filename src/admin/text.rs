@@ -4,8 +4,8 @@ use std::fmt::{Display, Write};
 
 use loaderd_harness::CodeExecutor;
 use loaderd_harness::metrics::{ENDS, HOST_CALL_BOUNDS_US};
-use loaderd_loader::live::CAUSES;
-use loaderd_runtime::limits::overshoot;
+use loaderd_loader::live::{CAUSES, OUTCOMES};
+use loaderd_runtime::limits::{overshoot, stuck_threads};
 
 use crate::engine::Engine;
 
@@ -42,19 +42,34 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
     page.gauge("loaderd_isolates_alive", "Isolates with code in them, alive now.", loader.alive);
     page.family("loaderd_isolates_ended_total", "Isolates that ended, by cause.", "counter");
     for (cause, count) in CAUSES.iter().zip(loader.ended) {
-        page.sample("loaderd_isolates_ended_total", &format!("{{cause=\"{cause:?}\"}}"), count);
+        page.sample("loaderd_isolates_ended_total", &format!("{{cause=\"{}\"}}", cause.name()), count);
     }
+    page.family("loaderd_invocations_total", "Invocations that ended, by outcome.", "counter");
+    for (outcome, count) in OUTCOMES.iter().zip(loader.invocations) {
+        page.sample("loaderd_invocations_total", &format!("{{outcome=\"{}\"}}", outcome.name()), count);
+    }
+    page.counter("loaderd_invocation_cpu_seconds_total", "CPU time charged to invocations.", loader.cpu.as_secs_f64());
 
+    let sandboxes = engine.sandbox_metrics();
+    let stuck = stuck_threads() as u64 + sandboxes.map_or(0, |sandboxes| sandboxes.threads_stuck);
+    page.gauge("loaderd_threads_stuck", "Threads in a builtin that ignores its program's end.", stuck);
+    const POOLED: (&str, &str) = ("loaderd_isolates_pooled", "Never-used isolates that are ready.");
     if let Some(pool) = engine.pool_metrics() {
-        page.gauge("loaderd_isolates_pooled", "Never-used isolates that are ready.", pool.pooled);
+        page.gauge(POOLED.0, POOLED.1, pool.pooled);
         page.gauge("loaderd_isolates_making", "Isolates that are being made.", pool.making);
         page.counter("loaderd_isolates_made_total", "Isolates that were made.", pool.made);
     }
-    if let Some(sandboxes) = engine.sandbox_metrics() {
+    if let Some(sandboxes) = sandboxes {
+        page.gauge(POOLED.0, POOLED.1, sandboxes.isolates_warm);
         page.gauge("loaderd_sandbox_processes", "Sandbox processes alive.", sandboxes.processes);
         page.gauge("loaderd_sandbox_workers", "Workers in sandbox processes.", sandboxes.workers);
         page.gauge("loaderd_sandbox_waiting", "Workers that wait for a sandbox process.", sandboxes.waiting);
         page.counter("loaderd_sandbox_started_total", "Sandbox processes started.", sandboxes.started);
+        page.counter(
+            "loaderd_sandbox_restarts_total",
+            "Sandbox processes that had to be replaced: killed, or gone by themselves.",
+            sandboxes.killed + sandboxes.crashed,
+        );
         page.counter(
             "loaderd_sandbox_killed_total",
             "Sandbox processes killed because they would not stop.",
@@ -64,6 +79,11 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
             "loaderd_sandbox_crashed_total",
             "Sandbox processes that went away by themselves.",
             sandboxes.crashed,
+        );
+        page.counter(
+            "loaderd_sandbox_retired_for_memory_total",
+            "Sandbox processes retired because their memory did not return.",
+            sandboxes.retired_for_memory,
         );
         page.gauge(
             "loaderd_sandbox_resident_memory_bytes",

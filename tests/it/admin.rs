@@ -3,12 +3,19 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::doors::capnp::{Connection, block_on, pass_on};
+use crate::healthy;
 use crate::scratch::Scratch;
+use crate::service::{Mode, Service};
+
+/// How long counters may take to be complete. A bound against hanging tests, not an expectation.
+const COUNT_WAIT: Duration = Duration::from_secs(30);
 
 /// Request line, and how the answer begins and what it holds.
 const ANSWERS: &[(&str, &str, &str)] = &[
@@ -24,7 +31,12 @@ const ANSWERS: &[(&str, &str, &str)] = &[
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial::test("admin::health_readiness_and_metrics", || run().map_err(Into::into))]
+    let counted = Mode::ALL.map(|mode| {
+        let name = format!("admin::what_passes_do_is_counted::{}", mode.name());
+        Trial::test(name, move || counts(mode).map_err(Into::into))
+    });
+    let answers = Trial::test("admin::health_readiness_and_metrics", || run().map_err(Into::into));
+    std::iter::once(answers).chain(counted).collect()
 }
 
 fn run() -> Result<(), String> {
@@ -67,6 +79,79 @@ fn ask(address: &str, request: &str) -> Result<String, String> {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).map_err(text)?;
     Ok(answer)
+}
+
+/// Passes that end in different ways, and what is counted of them. In a sandbox process as well as here: what happens
+/// there is told over its socket.
+fn counts(mode: Mode) -> Result<(), String> {
+    let service = Service::start(&[&mode.arguments()[..], &["--admin", "0"]].concat())?;
+    let address = service.admin().ok_or("the service named no admin address")?;
+    let healthy = healthy::case();
+    block_on(async {
+        let connection = Connection::open(&service).await?;
+        healthy::checked(&connection, &healthy).await?;
+        for source in [
+            "async () => { for (;;); }",
+            "(() => { for (;;); })()",
+            "async () => { const keep = []; for (;;) keep.push(new Array(100000).fill({})); }",
+            "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)",
+        ] {
+            let mut case = healthy.clone();
+            case.request.source = source.to_owned();
+            case.request.limits.cpu_millis = Some(if source.contains("keep") { 20_000 } else { 20 });
+            pass_on(&connection, &case).await?;
+        }
+        Ok(())
+    })?;
+    let mut expected = vec![
+        "loaderd_passes_total{end=\"completed\"} 1",
+        "loaderd_passes_total{end=\"CodeExecutionTimeoutError\"} 3",
+        "loaderd_passes_total{end=\"CodeExecutorTerminatedError\"} 1",
+        "loaderd_passes_in_flight 0",
+        "loaderd_host_call_seconds_count 2",
+        "loaderd_loads_total 5",
+        "loaderd_load_failures_total 1",
+        "loaderd_isolates_ended_total{cause=\"exceededStartupCpu\"} 1",
+        "loaderd_isolates_ended_total{cause=\"exceededMemory\"} 1",
+        "loaderd_invocations_total{outcome=\"ok\"} 1",
+        "loaderd_invocations_total{outcome=\"exceededMemory\"} 1",
+    ];
+    expected.extend(match mode {
+        // The thread in the builtin stays.
+        Mode::InProcess => {
+            &["loaderd_cpu_limit_overshoot_seconds_count 2", "loaderd_threads_stuck 1", "loaderd_isolates_alive 1"][..]
+        }
+        Mode::Process => &[
+            "loaderd_cpu_limit_overshoot_seconds_count 3",
+            "loaderd_threads_stuck 0",
+            "loaderd_isolates_alive 0",
+            "loaderd_isolates_ended_total{cause=\"exceededCpu\"} 2",
+            "loaderd_invocations_total{outcome=\"exceededCpu\"} 2",
+            "loaderd_sandbox_killed_total 1",
+            "loaderd_sandbox_restarts_total 1",
+        ],
+    });
+    let positive =
+        ["loaderd_isolates_pooled ", "process_resident_memory_bytes ", "loaderd_invocation_cpu_seconds_total "];
+    let deadline = Instant::now() + COUNT_WAIT;
+    loop {
+        let page = ask(&address, "GET /metrics")?;
+        let mut missing: Vec<&str> =
+            expected.iter().copied().filter(|line| !page.contains(&format!("\n{line}\n"))).collect();
+        missing.extend(positive.iter().copied().filter(|name| !is_positive(&page, name)));
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(format!("never counted: {missing:#?}\n{page}"));
+        }
+        // Counters say nothing when they change, so this asks again.
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn is_positive(page: &str, name: &str) -> bool {
+    page.lines().filter_map(|line| line.strip_prefix(name)).any(|number| number.parse().is_ok_and(|n: f64| n > 0.0))
 }
 
 /// It ends by itself when it is told to.

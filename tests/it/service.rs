@@ -37,6 +37,8 @@ impl Mode {
 pub(crate) struct Service {
     child: Mutex<Child>,
     socket: PathBuf,
+    /// Where its log said that the admin address is.
+    admin: OnceLock<String>,
     _scratch: Scratch,
 }
 
@@ -74,7 +76,7 @@ impl Service {
             .spawn()
             .map_err(|error| error.to_string())?;
         let log = child.stderr.take();
-        let service = Self { child: Mutex::new(child), socket, _scratch: scratch };
+        let service = Self { child: Mutex::new(child), socket, admin: OnceLock::new(), _scratch: scratch };
         match log {
             Some(log) => service.read_until_it_listens(log)?,
             None => service.connect_until_it_listens()?,
@@ -90,7 +92,11 @@ impl Service {
             match log.read_line(&mut said) {
                 Ok(0) => return Err(format!("the service ended before it listened:\n{said}")),
                 Ok(_) if said[before..].contains("listening") => break,
-                Ok(_) => {}
+                Ok(_) => {
+                    if let Some((_, address)) = said[before..].trim_end().split_once("admin address: ") {
+                        let _ = self.admin.set(address.to_owned());
+                    }
+                }
                 Err(error) => return Err(error.to_string()),
             }
         }
@@ -118,6 +124,10 @@ impl Service {
 
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
+    }
+
+    pub(crate) fn admin(&self) -> Option<String> {
+        self.admin.get().cloned()
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -103,7 +103,8 @@ pub(crate) async fn run(
     };
     let outcome = outcome.map_err(|end| end.into_failure(&settings.implementation));
     let end = running.end(&outcome);
-    tracing::debug!(end, "pass ended");
+    let ended_by = outcome.as_ref().err().and_then(PassFailure::cause).map(Cause::name);
+    tracing::debug!(end, ended_by, "pass ended");
     outcome
 }
 

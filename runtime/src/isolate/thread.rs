@@ -254,7 +254,10 @@ impl Thread {
     fn tear_down(self, inbox: &Receiver<Item>) {
         let cause = self.shared.cause().unwrap_or(Cause::Shutdown);
         for invocation in self.vm.state.take_invocations() {
-            invocation.finish(self.shared.cause_for(invocation.id).or(Some(cause)));
+            let ended = self.shared.cause_for(invocation.id).unwrap_or(cause);
+            // One that was over when its isolate was let go has ended by itself.
+            let let_go = matches!(ended, Cause::Canceled | Cause::Shutdown) && invocation.over();
+            invocation.finish((!let_go).then_some(ended));
         }
         while let Ok(item) = inbox.try_recv() {
             match item {

@@ -72,6 +72,20 @@ impl Cause {
         matches!(self, Self::ExceededCpu | Self::ExceededStartupCpu | Self::ExceededMemory | Self::ExceededWallTime)
     }
 
+    /// As logs and metrics spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExceededCpu => "exceededCpu",
+            Self::ExceededStartupCpu => "exceededStartupCpu",
+            Self::ExceededMemory => "exceededMemory",
+            Self::ExceededWallTime => "exceededWallTime",
+            Self::Condemned => "condemned",
+            Self::Canceled => "canceled",
+            Self::Shutdown => "shutdown",
+        }
+    }
+
     /// Whether it was a limit of CPU time.
     #[must_use]
     pub fn is_cpu(self) -> bool {
