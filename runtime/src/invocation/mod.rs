@@ -198,6 +198,11 @@ impl InvocationState {
             || (self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable()))
     }
 
+    /// Whether it has answered all it was asked, and only others' holding its objects keeps it.
+    pub(crate) fn idle(&self) -> bool {
+        self.answered() && self.wait_until.get() == 0
+    }
+
     /// Answers whatever is unanswered and reports. Further calls do nothing.
     pub(crate) fn finish(&self, ended: Option<Cause>) {
         let error = match ended {

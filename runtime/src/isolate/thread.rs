@@ -255,8 +255,8 @@ impl Thread {
         let cause = self.shared.cause().unwrap_or(Cause::Shutdown);
         for invocation in self.vm.state.take_invocations() {
             let ended = self.shared.cause_for(invocation.id).unwrap_or(cause);
-            // One that was over when its isolate was let go has ended by itself.
-            let let_go = matches!(ended, Cause::Canceled | Cause::Shutdown) && invocation.over();
+            // One that had nothing left to do when its isolate was let go has ended by itself.
+            let let_go = matches!(ended, Cause::Canceled | Cause::Shutdown) && invocation.idle();
             invocation.finish((!let_go).then_some(ended));
         }
         while let Ok(item) = inbox.try_recv() {
