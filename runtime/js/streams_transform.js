@@ -6,6 +6,8 @@ const { deferred, then, callAsync, method, strategy, requireArgument } = load('s
 const readable = load('streams_readable');
 const writable = load('streams_writable');
 const token = {};
+// Without it, as the platform once was, a full readable side does not hold writers back.
+const appliesBackpressure = load('compat').has('fixup-transform-stream-backpressure');
 
 // The two sides and what joins them. `transform(chunk)`, `flush()` and `cancel(reason)` answer with promises.
 class Transform {
@@ -70,7 +72,7 @@ class Transform {
       throw this.readable.error;
     }
     const backpressure = !output.shouldPull();
-    if (backpressure !== this.backpressure) this.setBackpressure(true);
+    if (backpressure !== this.backpressure && appliesBackpressure) this.setBackpressure(true);
   }
   terminate() {
     this.output.close();

@@ -10,6 +10,7 @@
 mod args;
 mod async_context;
 mod base64;
+mod charge;
 mod compat;
 mod compression;
 mod console;
@@ -19,6 +20,7 @@ mod durable_objects;
 mod encoding;
 mod fetch;
 mod form_data;
+mod html_rewriter;
 mod inspect;
 mod registry;
 mod rejections;

@@ -2,8 +2,8 @@
 
 use super::rpc;
 use super::{
-    async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, inspect,
-    structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
+    async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, html_rewriter,
+    inspect, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
 };
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -223,6 +223,14 @@ pub(super) static ROOMS: &[Room] = &[
         on_global: &[],
         native: Some(fetch::install),
     },
+    Room {
+        name: "html_rewriter",
+        source: include_str!("../../js/html_rewriter.js"),
+        on_scope: &["HTMLRewriter"],
+        on_global: &[],
+        native: Some(html_rewriter::install),
+    },
+    library("html_tokens", include_str!("../../js/html_tokens.js"), Some(html_rewriter::install_tokens)),
     Room {
         name: "crypto",
         source: include_str!("../../js/crypto.js"),
