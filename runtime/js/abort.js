@@ -1,13 +1,13 @@
 // AbortController and AbortSignal (DOM 3).
 'use strict';
 const { badArgument, badElement, illegalConstructor, illegalInvocation, expose } = load('webidl');
-const { Event, EventTarget, trust, clearListeners, manageHandlers } = load('events');
+const { Event, EventTarget, trust, clearListeners, manageHandlers, onFirstListener } = load('events');
 const { DOMException } = load('dom_exception');
 
 const token = {};
 
 // What the rest of the platform may do with one.
-let abort, onAbort, isAbortSignal;
+let abort, onAbort, onListen, isAbortSignal;
 class AbortSignal extends EventTarget {
   #aborted = false;
   #reason;
@@ -16,6 +16,8 @@ class AbortSignal extends EventTarget {
   // What the platform itself does on abort, before listeners; then the signals that follow this one, after them.
   #algorithms = [];
   #followers = [];
+  // Called when somebody begins to care.
+  #onListen = null;
 
   constructor(key) {
     if (key !== token) illegalConstructor();
@@ -54,8 +56,15 @@ class AbortSignal extends EventTarget {
     for (let i = 0; i < sources.length; i++) {
       const source = sources[i];
       source.#followers.push(signal);
+      source.#listened();
     }
     return signal;
+  }
+
+  #listened() {
+    const notify = this.#onListen;
+    this.#onListen = null;
+    if (notify !== null) notify();
   }
 
   get aborted() {
@@ -112,10 +121,16 @@ class AbortSignal extends EventTarget {
     // Runs `algorithm(reason)` when the signal aborts; the answer undoes that. It must not have aborted yet.
     onAbort = (signal, algorithm) => {
       signal.#algorithms.push(algorithm);
+      signal.#listened();
       return () => {
         const index = signal.#algorithms.indexOf(algorithm);
         if (index >= 0) signal.#algorithms.splice(index, 1);
       };
+    };
+    // Calls `notify()` once, when something first listens to the signal.
+    onListen = (signal, notify) => {
+      signal.#onListen = notify;
+      onFirstListener(signal, () => signal.#listened());
     };
     isAbortSignal = (value) => {
       return typeof value === 'object' && value !== null && #aborted in value;
@@ -125,7 +140,11 @@ class AbortSignal extends EventTarget {
 expose(AbortSignal, 'AbortSignal', {
   is: isAbortSignal,
   clone() {
-    throw new DOMException('AbortSignal serialization is not enabled.', 'DataCloneError');
+    const enabled = load('compat').has('enable_abortsignal_rpc');
+    throw new DOMException(
+      enabled ? 'AbortSignal can only be serialized for RPC.' : 'AbortSignal serialization is not enabled.',
+      'DataCloneError',
+    );
   },
 });
 
@@ -144,4 +163,4 @@ expose(AbortController, 'AbortController');
 
 const newSignal = () => new AbortSignal(token);
 
-return { AbortController, AbortSignal, abort, onAbort, isAbortSignal, newSignal };
+return { AbortController, AbortSignal, abort, onAbort, onListen, isAbortSignal, newSignal };

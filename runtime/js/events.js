@@ -243,12 +243,14 @@ class Listener {
 }
 
 // What the rest of the platform may do with one.
-let clearListeners, hasListeners, manageHandlers;
+let clearListeners, hasListeners, manageHandlers, onFirstListener;
 class EventTarget {
   // Map from type to an array of listeners in order of registration; made when first needed.
   #listeners = null;
   // Whether the class keeps its `on*` handlers among the listeners itself.
   #managed = false;
+  // Called when the first listener comes.
+  #onFirst = null;
 
   addEventListener(type, listener, options) {
     if (!(#listeners in this)) illegalInvocation();
@@ -284,6 +286,11 @@ class EventTarget {
     if (list === undefined) listeners.set(name, (list = []));
     for (let i = 0; i < list.length; i++) if (list[i].identity === listener) return;
     list.push(new Listener(listener, call, receiver, once));
+    if (this.#onFirst !== null) {
+      const notify = this.#onFirst;
+      this.#onFirst = null;
+      notify();
+    }
     if (signal !== undefined) {
       load('abort').onAbort(signal, () => EventTarget.prototype.removeEventListener.call(this, name, listener));
     }
@@ -347,6 +354,9 @@ class EventTarget {
     clearListeners = (target) => {
       target.#listeners = null;
     };
+    onFirstListener = (target, notify) => {
+      target.#onFirst = notify;
+    };
     manageHandlers = (target) => {
       target.#managed = true;
     };
@@ -406,4 +416,5 @@ return {
   clearListeners,
   hasListeners,
   manageHandlers,
+  onFirstListener,
 };

@@ -337,6 +337,19 @@ ServiceStub.prototype.fetch = function fetch(input, init) {
   return apply(load('rpc_http').fetch, this, [input, init]);
 };
 
+// A call that the platform makes for itself and that the invocation does not wait for: the promise of its result, and
+// its number.
+function invokeQuietly({ id }, path, args) {
+  const { 0: arrived, 1: call, 2: pipeline } = native.call(id, path, args, true);
+  const answer = apply(promiseThen, arrived, [
+    () => {
+      if (pipeline !== 0) native.drop(pipeline);
+      return settle(undefined, native.take(call));
+    },
+  ]);
+  return [answer, call];
+}
+
 // A call that the platform makes for itself.
 function invoke(parent, path, args) {
   return start({ __proto__: null, kind: PROPERTY, parent, path }, args, undefined);
@@ -765,7 +778,9 @@ return {
   SERVICE,
   WRAPPED,
   ungate,
+  STUB,
   invoke,
+  invokeQuietly,
   hold,
   letGo: disposeStub,
   makeStub,

@@ -17,6 +17,7 @@ const RESPONSE = 4;
 const BLOB = 5;
 const READABLE = 6;
 const WRITABLE = 7;
+const SIGNAL = 8;
 
 // --- Heads and bodies ---------------------------------------------------------------------------------------------
 
@@ -44,9 +45,18 @@ function requestToWire(request) {
   return wire;
 }
 
-function requestFromWire({ method, url, headers, body, redirect, cf }) {
+// What is sent for a request that is a value: its signal goes with it.
+function requestValue(request) {
+  const signal = load('fetch').signalOf(request);
+  const sent = signal !== null && load('compat').has('enable_abortsignal_rpc') ? signal : undefined;
+  const wire = requestToWire(request);
+  if (sent !== undefined) wire.signal = sent;
+  return wire;
+}
+
+function requestFromWire({ method, url, headers, body, redirect, cf, signal }) {
   const { Request } = load('fetch');
-  const request = new Request(url, { method, headers, redirect, cf });
+  const request = new Request(url, { method, headers, redirect, cf, signal });
   load('body').setContent(request, bodyFromWire(body));
   return request;
 }
@@ -106,7 +116,7 @@ function describe(object, forRpc) {
   const isRequest = fetch.isRequest(object);
   if (isRequest || fetch.isResponse(object)) {
     if (!forRpc && load('body').contentOf(object) !== null) return refuse('ReadableStream');
-    if (isRequest) return [REQUEST, requestToWire(object)];
+    if (isRequest) return [REQUEST, requestValue(object)];
     if (object.webSocket !== null) {
       return refuseText('Could not serialize object of type "WebSocket". This type does not support serialization.');
     }
@@ -122,7 +132,10 @@ function describe(object, forRpc) {
   if (load('streams_writable').isWritableStream(object)) {
     return forRpc ? [WRITABLE, new StreamSink(object)] : refuse('WritableStream');
   }
-  if (load('abort').isAbortSignal(object)) return refuseText('AbortSignal serialization is not enabled.');
+  if (load('abort').isAbortSignal(object)) {
+    if (!load('compat').has('enable_abortsignal_rpc')) return refuseText('AbortSignal serialization is not enabled.');
+    return forRpc ? [SIGNAL, load('rpc_signal').toWire(object)] : refuse('AbortSignal');
+  }
   return undefined;
 }
 
@@ -149,6 +162,8 @@ function revive(type, value) {
       return readableFrom(value);
     case WRITABLE:
       return writableTo(value);
+    case SIGNAL:
+      return load('rpc_signal').fromWire(value);
     default:
       return refuseText('Unable to deserialize cloned data.');
   }

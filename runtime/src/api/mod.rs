@@ -27,6 +27,7 @@ mod rejections;
 mod resources;
 mod rooms;
 mod rpc;
+mod rpc_signal;
 mod structured_clone;
 mod timers;
 mod unsafe_eval;

@@ -1,10 +1,10 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
-use super::rpc;
 use super::{
     async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, html_rewriter,
     inspect, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
 };
+use super::{rpc, rpc_signal};
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
 pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
@@ -34,6 +34,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
     library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
     library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
+    library("rpc_signal", include_str!("../../js/rpc_signal.js"), Some(rpc_signal::install)),
     library("rpc_streams", include_str!("../../js/rpc_streams.js"), None),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),

@@ -6,6 +6,7 @@ use crate::invocation::{Hold, HoldKind};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
 use crate::rpc::exports::Access;
+use crate::rpc::outgoing::Waits;
 use crate::rpc::serialize::{Purpose, serialize, throw_data_clone_error};
 use crate::rpc::serve::{self, Member, Settled};
 use crate::rpc::state::{ImportError, ImportId, Keep, RpcState};
@@ -65,7 +66,7 @@ fn function<'s>(value: v8::Local<'s, v8::Value>) -> Option<v8::Local<'s, v8::Fun
     v8::Local::try_from(value).ok()
 }
 
-/// `call(import, names, arguments?)`: `[arrived, call, pipeline]`.
+/// `call(import, names, arguments?, quietly)`: `[arrived, call, pipeline]`.
 fn call<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let import = id(scope, arguments.get(0));
     let Ok(names) = v8::Local::<v8::Array>::try_from(arguments.get(1)) else { return };
@@ -75,7 +76,8 @@ fn call<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retu
         path.push(name.to_rust_string_lossy(scope));
     }
     let values = Some(arguments.get(2)).filter(|values| !values.is_undefined());
-    let Some(started) = outgoing::start(scope, import, path, values) else { return };
+    let waits = if arguments.get(3).is_true() { Waits::NotYet } else { Waits::Yes };
+    let Some(started) = outgoing::start(scope, import, path, values, waits) else { return };
     let (call, pipeline) = (number(scope, started.call), number(scope, started.pipeline.unwrap_or(0)));
     returned.set(v8::Array::new_with_elements(scope, &[started.arrived.into(), call, pipeline]).into());
 }

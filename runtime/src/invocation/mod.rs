@@ -160,6 +160,11 @@ impl InvocationState {
         self.answer_all(error, turn_ns);
     }
 
+    /// Nobody waits for its answer any more; what it does for itself goes on.
+    pub(crate) fn cancel(&self, turn_ns: u64) {
+        self.answer_all(&RpcError::ended(Cause::Canceled), turn_ns);
+    }
+
     fn answer_all(&self, error: &RpcError, turn_ns: u64) {
         let owed = std::mem::take(&mut *self.replies.borrow_mut());
         for reply in owed.into_iter().filter_map(|key| self.shared.take_reply(key)) {

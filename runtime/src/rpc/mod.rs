@@ -16,6 +16,7 @@ pub(crate) mod outgoing;
 pub mod plain;
 pub(crate) mod serialize;
 pub(crate) mod serve;
+pub mod signal;
 pub(crate) mod state;
 
 use crate::limits::{Cause, Usage};

@@ -17,13 +17,22 @@ pub(crate) struct OutgoingCall {
     /// Settled, with nothing, when the answer is there.
     arrived: v8::Global<v8::PromiseResolver>,
     answer: Option<Answer>,
-    _hold: Hold,
+    /// What keeps the invocation from counting as hung; none for a call that it does not wait for.
+    hold: Option<Hold>,
 }
 
 impl OutgoingCall {
     pub(crate) fn invocation(&self) -> InvocationId {
         self.invocation
     }
+}
+
+/// Whether the invocation waits for a call's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    Yes,
+    /// Not until it says so.
+    NotYet,
 }
 
 /// What JavaScript gets of a call it makes.
@@ -41,6 +50,7 @@ pub(crate) fn start<'s>(
     import: ImportId,
     path: Vec<String>,
     arguments: Option<v8::Local<'s, v8::Value>>,
+    waits: Waits,
 ) -> Option<Started<'s>> {
     let rpc = RpcState::of(scope);
     let isolate = IsolateState::of(scope);
@@ -81,7 +91,7 @@ pub(crate) fn start<'s>(
             invocation: invocation.id,
             arrived: v8::Global::new(scope, arrived),
             answer: None,
-            _hold: Hold::new(&invocation, HoldKind::Io),
+            hold: (waits == Waits::Yes).then(|| Hold::new(&invocation, HoldKind::Io)),
         },
     );
     let shared = isolate.shared.clone();
@@ -93,6 +103,17 @@ pub(crate) fn start<'s>(
         rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::UntilDropped).ok()
     });
     Some(Started { arrived: arrived.get_promise(scope), call: id, pipeline })
+}
+
+/// From now on the invocation waits for a call's answer.
+pub(crate) fn wait_for(scope: &mut v8::PinScope<'_, '_>, id: u64) {
+    let rpc = RpcState::of(scope);
+    let isolate = IsolateState::of(scope);
+    if let Some(call) = rpc.calls.borrow_mut().get_mut(&id)
+        && call.hold.is_none()
+    {
+        call.hold = isolate.invocation(call.invocation).map(|invocation| Hold::new(&invocation, HoldKind::Io));
+    }
 }
 
 fn answer_arrived(scope: &mut v8::PinScope<'_, '_>, id: u64, answer: Answer) {
