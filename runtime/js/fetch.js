@@ -22,13 +22,15 @@ function isObject(value) {
 }
 
 // What the rest of the platform may do with one.
-let isRequest, signalOf;
+let isRequest, signalOf, setOwnSignal;
 class Request extends Body {
   #method;
   #url;
   #headers;
   #redirect;
   #signal;
+  // What `signal` shows where #signal is null: it does not go to requests that are made of this one.
+  #ownSignal = null;
   #cf;
   #cache;
 
@@ -142,7 +144,7 @@ class Request extends Body {
   get signal() {
     if (!(#url in this)) illegalInvocation();
     // A request without one has a signal that never aborts.
-    return (this.#signal ??= load('abort').newSignal());
+    return this.#signal ?? (this.#ownSignal ??= load('abort').newSignal());
   }
   get cf() {
     if (!(#url in this)) illegalInvocation();
@@ -167,6 +169,9 @@ class Request extends Body {
     };
     signalOf = (request) => {
       return request.#signal;
+    };
+    setOwnSignal = (request, signal) => {
+      request.#ownSignal = signal;
     };
   }
 }
@@ -370,7 +375,7 @@ async function fetch(input, init) {
   const scheme = url.slice(0, url.indexOf(':'));
   if (scheme === 'data') return dataResponse(url);
   if (scheme !== 'http' && scheme !== 'https') throw new TypeError(`Fetch API cannot load: ${url}`);
-  const http = load('rpc_http');
+  const http = load('rpc_fetch');
   const outbound = http.outbound();
   if (outbound !== undefined) return http.fetchThrough(outbound, request, signal);
   throw new primordials.Error(
@@ -379,4 +384,4 @@ async function fetch(input, init) {
   );
 }
 
-return { Request, Response, Body, fetch: unlengthen(fetch), isRequest, isResponse, newResponse, signalOf };
+return { Request, Response, Body, fetch: unlengthen(fetch), isRequest, isResponse, newResponse, signalOf, setOwnSignal };

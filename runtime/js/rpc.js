@@ -334,7 +334,7 @@ ServiceStub.prototype.getRpcMethodForTestOnly = function getRpcMethodForTestOnly
 class RpcTarget {}
 
 ServiceStub.prototype.fetch = function fetch(input, init) {
-  return apply(load('rpc_http').fetch, this, [input, init]);
+  return apply(load('rpc_fetch').fetch, this, [input, init]);
 };
 
 // A call that the platform makes for itself and that the invocation does not wait for: the promise of its result, and

@@ -1,10 +1,9 @@
-// Requests and responses across JS RPC, and the fetch event, which is a call of `fetch` on a service.
+// Requests, responses and other objects of the API across JS RPC.
 //
 // A head crosses as plain data, so that a host needs no JavaScript for it. A body that is not at hand is a capability
 // (see `rpc_streams`).
 'use strict';
-const { apply, promiseThen, promiseReject, Promise, isView, TypeError } = primordials;
-const rpc = load('rpc');
+const { isView, TypeError } = primordials;
 const { StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
 
 // A larger body is sent as a stream, even when it is at hand.
@@ -21,21 +20,26 @@ const SIGNAL = 8;
 
 // --- Heads and bodies ---------------------------------------------------------------------------------------------
 
-// What is sent for a body, which is then used.
-function bodyToWire(message) {
+// What is sent for a body, which is then used. `onCancel` is called when the receiver does not want the rest of it.
+function bodyToWire(message, onCancel) {
   const { contentOf, isUsed, USED, take } = load('body');
   const content = contentOf(message);
   if (content === null) return null;
   if (isUsed(content)) throw new TypeError(USED);
-  if (content.stream === null && content.bytes.byteLength <= BODY_BYTES_MAX) return take(content).bytes;
-  return new StreamSource(message.body);
+  if (content.stream === null) return wireOfBytes(take(content).bytes);
+  return new StreamSource(message.body, onCancel);
 }
 
-function bodyFromWire(body) {
+// What is sent for a body that is at hand.
+function wireOfBytes(bytes) {
+  return bytes.byteLength <= BODY_BYTES_MAX ? bytes : new StreamSource(load('body').streamOf(bytes));
+}
+
+function bodyFromWire(body, signal) {
   const { Content } = load('body');
   if (body === null || body === undefined) return null;
   if (isView(body)) return new Content(bytesOf(body), null);
-  return new Content(null, readableFrom(body));
+  return new Content(null, readableFrom(body, signal));
 }
 
 function requestToWire(request) {
@@ -57,13 +61,14 @@ function requestValue(request) {
 function requestFromWire({ method, url, headers, body, redirect, cf, signal }) {
   const { Request } = load('fetch');
   const request = new Request(url, { method, headers, redirect, cf, signal });
-  load('body').setContent(request, bodyFromWire(body));
+  load('body').setContent(request, bodyFromWire(body, null));
   return request;
 }
 
-function responseToWire(response) {
+function responseToWire(response, onCancel) {
   const { status, statusText, cf } = response;
-  const wire = { status, statusText, headers: load('headers').raw(response.headers), body: bodyToWire(response) };
+  const headers = load('headers').raw(response.headers);
+  const wire = { status, statusText, headers, body: bodyToWire(response, onCancel) };
   if (cf !== undefined) wire.cf = cf;
   return wire;
 }
@@ -73,15 +78,16 @@ function isUpgrade(headers) {
   return (headers.get('upgrade') ?? '').toLowerCase() === 'websocket';
 }
 
-function responseFromWire({ status, statusText, headers, body, cf, webSocket }, url) {
+// `signal`, unless it is null, breaks the body off.
+function responseFromWire({ status, statusText, headers, body, cf, webSocket }, url, redirected, signal) {
   const { Headers } = load('headers');
   return load('fetch').newResponse({
-    content: bodyFromWire(body),
+    content: bodyFromWire(body, signal),
     status,
     statusText: statusText === '' || statusText === undefined ? (STATUS_TEXTS[status] ?? '') : statusText,
     headers: new Headers(headers),
     url,
-    redirected: false,
+    redirected,
     cf,
     type: 'default',
     encodeBody: 'automatic',
@@ -155,7 +161,7 @@ function revive(type, value) {
     case REQUEST:
       return requestFromWire(value);
     case RESPONSE:
-      return responseFromWire(value, '');
+      return responseFromWire(value, '', false, null);
     case BLOB:
       return load('blob').newBlob(bytesOf(value[0]), value[1]);
     case READABLE:
@@ -169,72 +175,4 @@ function revive(type, value) {
   }
 }
 
-// --- Fetches ------------------------------------------------------------------------------------------------------
-
-// Fetches through a service. `signal` may be null.
-function fetchThrough(service, request, signal) {
-  const { url } = request;
-  const answer = apply(promiseThen, rpc.invoke(service, ['fetch'], [requestToWire(request)]), [
-    (wire) => responseFromWire(wire, url),
-  ]);
-  if (signal === null) return answer;
-  if (signal.aborted) return promiseReject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const undo = load('abort').onAbort(signal, reject);
-    apply(promiseThen, answer, [
-      (response) => {
-        undo();
-        resolve(response);
-      },
-      (error) => {
-        undo();
-        reject(error);
-      },
-    ]);
-  });
-}
-
-async function fetch(input, init) {
-  const service = rpc.stateOf(this);
-  const { Request, signalOf } = load('fetch');
-  const request = new Request(input, init);
-  return fetchThrough(service, request, signalOf(request));
-}
-
-// Where this Worker's own fetch() goes; undefined: nowhere.
-function outbound() {
-  const id = native.outbound();
-  return id === undefined ? undefined : { __proto__: null, kind: rpc.SERVICE, id };
-}
-
-// Whether a call on an entrypoint is a fetch event.
-function isFetch(path, args) {
-  return path.length === 1 && path[0] === 'fetch' && args !== undefined && typeof args[0]?.url === 'string';
-}
-
-// Delivers a fetch event: `handle` is called with the request and gives the response.
-async function deliverFetch(handle, wire) {
-  const request = requestFromWire(wire);
-  // Asked now: what the program does to the headers changes nothing.
-  const upgrade = isUpgrade(request.headers);
-  const response = await handle(request);
-  if (!load('fetch').isResponse(response)) {
-    throw new TypeError("Incorrect type for Promise: the Promise did not resolve to 'Response'.");
-  }
-  const answer = responseToWire(response);
-  const { webSocket } = response;
-  if (webSocket !== null) {
-    if (!upgrade) {
-      throw new TypeError(
-        'Worker tried to return a WebSocket in a response to a request which did not contain the header ' +
-          '"Upgrade: websocket".',
-      );
-    }
-    const { end, bytesMax } = load('websocket').toWire(webSocket);
-    answer.webSocket = end;
-    answer.webSocketBytesMax = bytesMax;
-  }
-  return answer;
-}
-
-return { describe, revive, fetch, fetchThrough, outbound, isFetch, deliverFetch };
+return { describe, revive, requestToWire, responseToWire, requestFromWire, responseFromWire, wireOfBytes, isUpgrade };

@@ -5,11 +5,15 @@ const rpc = load('rpc');
 const { newSignal, abort, onAbort, onListen } = load('abort');
 const { DOMException } = load('dom_exception');
 
-// A capability that follows a signal, which has not aborted.
+// A capability that follows a signal, which has not aborted, and how to have it follow no longer.
 function follow(signal) {
   const { 0: trigger, 1: cap } = native.newTrigger();
-  onAbort(signal, (reason) => native.trigger(trigger, [reason]));
-  return rpc.makeStub(cap, rpc.STUB);
+  const forget = onAbort(signal, (reason) => native.trigger(trigger, [reason]));
+  const undo = () => {
+    forget();
+    native.dropTrigger(trigger);
+  };
+  return { __proto__: null, stub: rpc.makeStub(cap, rpc.STUB), undo };
 }
 
 // Calls `settle(outcome)` when a signal that came has aborted (with an array of the reason), never will (undefined), or
@@ -27,7 +31,7 @@ function watch(stub, settle) {
 
 // What is sent for a signal: whether it has aborted, why, and what it follows.
 function toWire(signal) {
-  return signal.aborted ? [true, signal.reason] : [false, undefined, follow(signal)];
+  return signal.aborted ? [true, signal.reason] : [false, undefined, follow(signal).stub];
 }
 
 function fromWire({ 0: aborted, 1: reason, 2: stub }) {
@@ -56,9 +60,13 @@ function lost() {
 function followClient(stub, gone) {
   watch(stub, (outcome) => {
     if (!isArray(outcome)) return;
-    gone(new DOMException('The client has disconnected', 'AbortError'));
+    gone();
     native.clientGone();
   });
 }
 
-return { toWire, fromWire, follow, followClient };
+function clientGone() {
+  return new DOMException('The client has disconnected', 'AbortError');
+}
+
+return { toWire, fromWire, follow, followClient, clientGone };

@@ -27,8 +27,10 @@ class StreamSource extends RpcTarget {
   #over;
   // Settled when there is something to answer a read with.
   #progress = deferred();
-  constructor(stream) {
+  #onCancel;
+  constructor(stream, onCancel) {
     super();
+    this.#onCancel = onCancel;
     this.#stream = this.#streams.stateOf(stream);
     if (this.#stream.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
     this.#reader = this.#streams.acquire(this.#stream, 'default');
@@ -83,7 +85,9 @@ class StreamSource extends RpcTarget {
   }
   async cancel(reason) {
     this.#chunks = new Queue();
+    const open = this.#over === undefined;
     this.#end(undefined);
+    if (open) this.#onCancel?.();
     await this.#streams.cancel(this.#stream, reason);
   }
   // Nobody holds it any more: whoever writes is told. A stream that has ended takes no notice.
@@ -99,8 +103,9 @@ function bytesOf(chunk) {
   return bytes;
 }
 
-// A ReadableStream of what a body capability has. It holds the capability until its end.
-function readableFrom(stub) {
+// A ReadableStream of what a body capability has. It holds the capability until its end. `signal`, unless it is null,
+// breaks it off.
+function readableFrom(stub, signal = null) {
   const source = rpc.hold(stub);
   const inner = load('streams_byte').createInner(
     async (controller) => {
@@ -132,6 +137,14 @@ function readableFrom(stub) {
       }
     },
   );
+  if (signal !== null && !signal.aborted) {
+    load('abort').onAbort(signal, (reason) => {
+      if (inner.state !== 'readable') return;
+      inner.controller.error(reason);
+      const over = () => rpc.letGo(source);
+      apply(promiseThen, rpc.invoke(source, ['cancel'], []), [over, over]);
+    });
+  }
   return load('streams_readable').wrap(inner);
 }
 

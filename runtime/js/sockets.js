@@ -6,7 +6,7 @@ function connect(address) {
   if (arguments.length < 1) {
     throw new TypeError("Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'.");
   }
-  if (load('rpc_http').outbound() === undefined) {
+  if (load('rpc_fetch').outbound() === undefined) {
     throw new Error(
       'This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities ' +
         "(such as bindings in 'env') to talk to the outside world.",

@@ -452,7 +452,7 @@ function handshake(text, protocols) {
 }
 
 function connect(socket, target, headers) {
-  const http = load('rpc_http');
+  const http = load('rpc_fetch');
   const outbound = http.outbound();
   if (outbound === undefined) {
     native.later(socket.owner, () => socket.notConnected(new Error(NOT_PERMITTED)));

@@ -218,7 +218,7 @@ function callObject(name, object, props, path, args) {
   const make = (state) => new value(state, native.env());
   const deliver = (instance) => {
     if (path.length === 1 && path[0] === 'fetch') {
-      const http = load('rpc_http');
+      const http = load('rpc_fetch');
       if (http.isFetch(path, args)) return http.deliverFetch((request) => fetchOf(instance)(request), args[0]);
     }
     return rpc.callMember(rpc.lookup(instance, false, path, rpc.RESERVED_OF_ENTRYPOINTS), path, args);
@@ -242,7 +242,7 @@ function contextOfHandler(name, props) {
 }
 
 function callEntrypoint(name, props, path, args) {
-  const http = path.length === 1 && path[0] === 'fetch' ? load('rpc_http') : undefined;
+  const http = path.length === 1 && path[0] === 'fetch' ? load('rpc_fetch') : undefined;
   const isFetch = http !== undefined && http.isFetch(path, args);
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;

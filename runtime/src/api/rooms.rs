@@ -33,7 +33,8 @@ pub(super) const INTRINSICS: &str = "intrinsics";
 pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
     library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
-    library("rpc_http", include_str!("../../js/rpc_http.js"), Some(rpc::install_http)),
+    library("rpc_http", include_str!("../../js/rpc_http.js"), None),
+    library("rpc_fetch", include_str!("../../js/rpc_fetch.js"), Some(rpc::install_fetch)),
     library("rpc_signal", include_str!("../../js/rpc_signal.js"), Some(rpc_signal::install)),
     library("rpc_streams", include_str!("../../js/rpc_streams.js"), None),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),

@@ -1,4 +1,4 @@
-//! The Rust halves of the rooms `rpc`, `rpc_http` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
+//! The Rust halves of the rooms `rpc`, `rpc_fetch` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
 use crate::compat::Flag;
@@ -49,7 +49,7 @@ pub(super) fn install_workers(scope: &mut v8::PinScope<'_, '_>, native: v8::Loca
     super::async_context::install(scope, native)
 }
 
-pub(super) fn install_http(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+pub(super) fn install_fetch(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, native, "outbound", outbound)
 }
 

@@ -35,13 +35,18 @@ fn worker(source: &str) -> Isolate {
 
 /// A Worker with the behaviours of a compatibility date.
 fn worker_of(date: &str, source: &str) -> Isolate {
+    worker_with(date, &[], source)
+}
+
+/// The same, with flags of its own.
+fn worker_with(date: &str, flags: &[&str], source: &str) -> Isolate {
     let isolate = isolate();
-    load(&isolate, LoadCode { compat: compat(date), ..code(&[("m.js", source)]) }).expect("it loads");
+    load(&isolate, LoadCode { compat: compat(date, flags), ..code(&[("m.js", source)]) }).expect("it loads");
     isolate
 }
 
-fn compat(date: &str) -> CompatFlags {
-    CompatFlags::resolve(date, &[""; 0], Experimental::Refused, DateCheck::today()).expect("a known date")
+fn compat(date: &str, flags: &[&str]) -> CompatFlags {
+    CompatFlags::resolve(date, flags, Experimental::Allowed, DateCheck::today()).expect("known flags")
 }
 
 fn text(value: &Plain) -> String {
@@ -50,19 +55,24 @@ fn text(value: &Plain) -> String {
 
 #[test]
 fn programs_see_what_the_platform_shows() {
-    check("2026-07-01", cases::CASES);
+    check("2026-07-01", &[], cases::CASES);
 }
 
 #[test]
 fn older_dates_keep_their_behaviours() {
-    check("2025-05-01", cases::CASES_OF_2025);
+    check("2025-05-01", &[], cases::CASES_OF_2025);
 }
 
-/// Runs cases in one Worker of a compatibility date.
-fn check(date: &str, cases: &[(&str, &str, &str)]) {
+#[test]
+fn signals_cross_where_a_worker_asks_for_it() {
+    check("2026-07-01", &["enable_abortsignal_rpc", "enable_request_signal"], cases::CASES_OF_SIGNALS);
+}
+
+/// Runs cases in one Worker of a compatibility date and flags.
+fn check(date: &str, flags: &[&str], cases: &[(&str, &str, &str)]) {
     let bodies: String =
         cases.iter().map(|(name, body, _)| format!("{name:?}: async (service, ctx) => {{ {body} }},\n")).collect();
-    let isolate = worker_of(date, &include_str!("rpc/service.js").replace("/* CASES */", &bodies));
+    let isolate = worker_with(date, flags, &include_str!("rpc/service.js").replace("/* CASES */", &bodies));
     let entrypoint = isolate.entrypoint(EntrypointSpec::default());
     let mut differences = Vec::new();
     for (name, _, expected) in cases {
@@ -163,7 +173,7 @@ fn with_other(source: &str, other: &Isolate) -> Isolate {
     let isolate = isolate();
     let code = LoadCode {
         env: Some(env.to_message().expect("a small env")),
-        compat: compat("2026-07-01"),
+        compat: compat("2026-07-01", &[]),
         ..code(&[("m.js", source)])
     };
     load(&isolate, code).expect("it loads");

@@ -426,6 +426,49 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
          for (const f of undo) f(); return [...all, seen.length]",
         r#"["foo, bar","A",4]"#,
     ),
+    // Redirects are followed on the side that fetches.
+    (
+        "a redirect is followed",
+        "const r = await service.fetch('http://a.test/redirect?301&http://a.test/x', { headers: { a: '1' } }); \
+         return [await r.text(), r.url, r.redirected]",
+        r#"["http://a.test/x 1 ","http://a.test/x",true]"#,
+    ),
+    (
+        "a redirect of a POST that keeps it",
+        "return (await service.fetch('http://a.test/redirect?307&/x', { method: 'POST', body: 'b' })).text()",
+        "\"http://a.test/x null b\"",
+    ),
+    (
+        "a redirect of a POST that makes it a GET",
+        "return (await service.fetch('http://a.test/redirect?303&/x', { method: 'POST', body: 'b' })).text()",
+        "\"http://a.test/x null \"",
+    ),
+    (
+        "a redirect elsewhere loses the authorization",
+        "const get = (to) => service.fetch('http://a.test/redirect?302&' + to, { headers: { authorization: 's' } }); \
+         return Promise.all(['/authorization', 'http://b.test/authorization'].map(async (to) => (await get(to)).text()))",
+        r#"["s","null"]"#,
+    ),
+    (
+        "a redirect that is not followed",
+        "const r = await service.fetch('http://a.test/redirect?302&/x', { redirect: 'manual' }); \
+         return [r.status, r.headers.get('location'), r.redirected]",
+        r#"[302,"/x",false]"#,
+    ),
+    ("redirects in a circle", "return service.fetch('http://a.test/circle')", "TypeError: Too many redirects."),
+    (
+        "a redirect of a stream",
+        "const { readable, writable } = new IdentityTransformStream(); writable.close(); \
+         return service.fetch('http://a.test/redirect?307&/x', { method: 'POST', body: readable })",
+        "TypeError: A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a \
+         redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request \
+         from a buffer-like body initializer.",
+    ),
+    (
+        "a signal of a value is refused",
+        "return service.echo(new AbortController().signal)",
+        "DataCloneError: AbortSignal serialization is not enabled.",
+    ),
     // Ending an invocation from inside.
     ("ctx.abort with an error", "return service.abort(new RangeError('r'))", "RangeError: r"),
     ("ctx.abort with text", "return service.abort('why')", "Error: why"),
@@ -453,6 +496,80 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
         r#"["TypeError","m",1,"TypeError: m"]"#,
     ),
     ("exports", "return Object.keys(ctx.exports).sort()", r#"["Service","default","handler","noFetch"]"#),
+];
+
+/// Signals, with `enable_abortsignal_rpc` and `enable_request_signal`.
+pub(super) const CASES_OF_SIGNALS: &[(&str, &str, &str)] = &[
+    (
+        "it aborts over there",
+        "const c = new AbortController(); const p = service.aborted(c.signal); await service.echo(1); c.abort('why'); \
+         return p",
+        "\"why\"",
+    ),
+    (
+        "its default reason",
+        "const c = new AbortController(); const p = service.aborted(c.signal).then((e) => [e.name, e.message]); \
+         await service.echo(1); c.abort(); return p",
+        r#"["AbortError","The operation was aborted"]"#,
+    ),
+    ("it has aborted", "const s = await service.echo(AbortSignal.abort(1)); return [s.aborted, s.reason]", "[true,1]"),
+    ("it comes back", "return (await service.echo(new AbortController().signal)).constructor.name", "\"AbortSignal\""),
+    (
+        "it goes on from there",
+        "const c = new AbortController(); const p = service.abortedBeyond(c.signal); await service.echo(1); \
+         c.abort('far'); return p",
+        "\"far\"",
+    ),
+    (
+        "its sender goes without aborting it",
+        "const s = await service.signal(); await service.echo(1); return [s.aborted, s.reason]",
+        "[false,null]",
+    ),
+    (
+        "who does not listen to it is hung",
+        "return service.ignores(new AbortController().signal).catch((e) => e.message.slice(0, 20))",
+        "\"The Workers runtime \"",
+    ),
+    (
+        "a reason that does not cross",
+        "const c = new AbortController(); await service.echo(c.signal); c.abort(() => 1)",
+        "DataCloneError: () => 1 could not be cloned.",
+    ),
+    (
+        "it belongs to the invocation that sent it",
+        "await service.sendsSignal(); return service.abortsSent().catch((e) => e.message.slice(0, 51))",
+        "\"Cannot perform I/O on behalf of a different request\"",
+    ),
+    (
+        "it goes with a request",
+        "const c = new AbortController(); \
+         const p = service.abortedRequest(new Request('http://a.test', { signal: c.signal })); \
+         await service.echo(1); c.abort('with'); return p",
+        "\"with\"",
+    ),
+    (
+        "clones of it are refused",
+        "return structuredClone(new AbortController().signal)",
+        "DataCloneError: AbortSignal can only be serialized for RPC.",
+    ),
+    (
+        "a fetch that is aborted tells the other side",
+        "const c = new AbortController(); const p = service.fetch('http://a.test/waits', { signal: c.signal }); \
+         await service.echo(1); c.abort('enough'); const e = await p.catch((e) => e); return [e, await service.client()]",
+        r#"["enough","The client has disconnected"]"#,
+    ),
+    (
+        "a response that is not read to its end tells the other side",
+        "const r = await service.fetch('http://a.test/endless'); const reader = r.body.getReader(); \
+         await reader.read(); await reader.cancel(); return service.client()",
+        "\"The client has disconnected\"",
+    ),
+    (
+        "an abort breaks off the response",
+        "const c = new AbortController(); const r = await service.fetch('http://a.test/endless', { signal: c.signal }); \
+         c.abort(new RangeError('r')); return r.text()",
+        "RangeError: r",
+    ),
 ];
 
 /// The same with the compatibility date 2025-05-01: errors cross without what is their own, and stubs given as

@@ -35,6 +35,8 @@ let kept;
 let released = false;
 let wake;
 let aborted;
+let client;
+let sent;
 
 export class Service extends WorkerEntrypoint {
   instanceField = 1;
@@ -98,6 +100,19 @@ export class Service extends WorkerEntrypoint {
   async fetch(request) {
     const { url } = request;
     if (url.endsWith('bad')) return 'bad';
+    if (url.endsWith('/circle')) return new Response(null, { status: 302, headers: { location: url } });
+    if (url.includes('/redirect?')) {
+      const [status, location] = url.slice(url.indexOf('?') + 1).split('&');
+      return new Response(null, { status: +status, headers: { location } });
+    }
+    if (url.endsWith('/authorization')) return new Response(`${request.headers.get('authorization')}`);
+    request.signal.onabort = () => {
+      client = request.signal.reason.message;
+    };
+    if (url.endsWith('/waits')) await scheduler.wait(86_400_000);
+    if (url.endsWith('/endless')) {
+      return new Response(new ReadableStream({ type: 'bytes', pull: (c) => c.enqueue(new Uint8Array(1 << 16)) }));
+    }
     if (url.endsWith('throw')) throw new RangeError('no');
     if (url.endsWith('stream')) {
       const { readable, writable } = new TransformStream();
@@ -120,6 +135,33 @@ export class Service extends WorkerEntrypoint {
   echoPair() {
     const { readable, writable } = new IdentityTransformStream();
     return { readable, writable };
+  }
+  client() {
+    return client;
+  }
+  aborted(signal) {
+    return new Promise((resolve) => {
+      signal.onabort = () => resolve(signal.reason);
+    });
+  }
+  abortedRequest({ signal }) {
+    return this.aborted(signal);
+  }
+  abortedBeyond(signal) {
+    return this.ctx.exports.Service.aborted(signal);
+  }
+  ignores() {
+    return new Promise(() => {});
+  }
+  signal() {
+    return new AbortController().signal;
+  }
+  async sendsSignal() {
+    sent = new AbortController();
+    await this.ctx.exports.Service.echo(sent.signal);
+  }
+  abortsSent() {
+    sent.abort();
   }
   async abort(reason, delay) {
     aborted = ['before'];
