@@ -1,21 +1,36 @@
-// Values as text for the console, laid out as Node's `util.inspect` lays them out (which is what the platform prints):
-// depth 2, 80 columns, up to 100 items of a collection. Reads objects without running their accessors; proxies are
-// looked through, never asked.
+// Values as text, laid out as Node's `util.inspect` lays them out (which is what the platform's console prints). Reads
+// objects without running their accessors, unless asked to; proxies are looked through, never asked.
 'use strict';
 const { apply, ownKeys, getOwnPropertyDescriptor, getPrototypeOf, propertyIsEnumerable, isArray } = primordials;
 
-const { COLUMNS, ITEMS_MAX, COMPACT_LEVELS, number, quote, keyText, hex, more, fits, columns } = load('inspect_text');
+const { number, quote, keyText, hex, more, fits, columns, colored, COLORS, STYLES } = load('inspect_text');
+const { engine, constructorName, tagOf, prefix, functionBase, unbox } = load('inspect_names');
 
-const DEPTH = 2;
+const CUSTOM = Symbol.for('nodejs.util.inspect.custom');
+
+const DEFAULTS = {
+  showHidden: false,
+  depth: 2,
+  colors: false,
+  customInspect: true,
+  showProxy: false,
+  maxArrayLength: 100,
+  maxStringLength: 10_000,
+  breakLength: 80,
+  compact: 3,
+  sorted: false,
+  getters: false,
+  numericSeparator: false,
+};
 
 // What an element of a layout is: a property with its key, an item of an array, or an entry of a collection.
 const PROPERTY = 0;
 const ITEM = 1;
 
 class Inspector {
-  constructor(depth, showHidden) {
-    this.depth = depth;
-    this.showHidden = showHidden;
+  constructor(options) {
+    Object.assign(this, DEFAULTS, options);
+    for (const limit of ['depth', 'maxArrayLength', 'maxStringLength']) this[limit] ??= Infinity;
     this.indentation = 0;
     this.level = 0;
     this.seen = [];
@@ -27,41 +42,82 @@ class Inspector {
       case 'string':
         return this.string(value);
       case 'number':
-        return number(value);
+        return this.styled(number(value, this.numericSeparator), 'number');
       case 'bigint':
-        return `${value}n`;
+        return this.styled(`${number(value, this.numericSeparator)}n`, 'bigint');
       case 'symbol':
-        return apply(primordials.symbolToString, value, []);
+        return this.styled(apply(primordials.symbolToString, value, []), 'symbol');
       case 'undefined':
+        return this.styled('undefined', 'undefined');
       case 'boolean':
-        return `${value}`;
+        return this.styled(`${value}`, 'boolean');
     }
-    if (value === null) return 'null';
+    if (value === null) return this.styled('null', 'null');
+    if (this.customInspect) {
+      const text = this.custom(value, level);
+      if (text !== undefined) return text;
+    }
     if (this.seen.includes(value)) {
       this.circular ??= new Map();
       let index = this.circular.get(value);
       if (index === undefined) this.circular.set(value, (index = this.circular.size + 1));
-      return `[Circular *${index}]`;
+      return this.styled(`[Circular *${index}]`, 'special');
     }
     return this.object(value, level);
   }
 
+  // What the object says itself; undefined when it says nothing.
+  custom(value, level) {
+    let target = value;
+    while (engine.kind(target) === 'proxy') target = engine.proxyTarget(target);
+    if (target === null) return undefined;
+    const own = target[CUSTOM];
+    if (typeof own !== 'function' || own === inspectWith || target.constructor?.prototype === target) return undefined;
+    const depth = this.depth === Infinity ? Infinity : this.depth - level;
+    const text = apply(own, value, [depth, this.options(depth), inspectWith]);
+    if (text === value) return undefined;
+    if (typeof text !== 'string') return this.value(text, level);
+    return this.indented(text);
+  }
+
+  // The options as a program's own function gets them.
+  options(depth) {
+    const options = { stylize: (text, style) => this.styled(`${text}`, style) };
+    for (const name of Object.keys(DEFAULTS)) options[name] = this[name];
+    options.depth = depth;
+    return options;
+  }
+
+  styled(text, style) {
+    return this.colors ? colored(text, style) : text;
+  }
+
+  indented(text) {
+    return this.indentation === 0 ? text : text.replaceAll('\n', `\n${' '.repeat(this.indentation)}`);
+  }
+
   // Text that would not fit on the line is broken after its own line breaks.
   string(text) {
-    if (text.length > 16 && text.length > COLUMNS - this.indentation - 4 && text.includes('\n')) {
-      const lines = text.split(/(?<=\n)/);
-      return lines.map(quote).join(` +\n${' '.repeat(this.indentation + 2)}`);
+    let trailer = '';
+    const rest = text.length - this.maxStringLength;
+    if (rest > 0) {
+      text = text.slice(0, this.maxStringLength);
+      trailer = `... ${rest} more character${rest > 1 ? 's' : ''}`;
     }
-    return quote(text);
+    const breaks = this.compact !== true && text.length > 16 && text.length > this.breakLength - this.indentation - 4;
+    const lines = breaks ? text.split(/(?<=\n)/) : [text];
+    const quoted = lines.map((line) => this.styled(quote(line), 'string'));
+    return quoted.join(` +\n${' '.repeat(this.indentation + 2)}`) + trailer;
   }
 
   object(object, level) {
-    const kind = native.kind(object);
+    const kind = engine.kind(object);
     if (kind === 'proxy') {
-      const target = native.proxyTarget(object);
-      return target === null ? '<Revoked Proxy>' : `Proxy(${this.value(target, level)})`;
+      const target = engine.proxyTarget(object);
+      if (target === null) return this.styled('<Revoked Proxy>', 'special');
+      return this.showProxy ? this.proxy(object, target, level) : `Proxy(${this.value(target, level)})`;
     }
-    const name = constructorName(object);
+    const name = constructorName(object, (parent) => inspect(parent, -1));
     let tag = tagOf(object);
     if (tag === name) tag = '';
     const resource = load('webidl').resourceOf(object);
@@ -92,14 +148,14 @@ class Inspector {
         if (length === 0 && keys.length === 0) return `${braces[0]}]`;
         shape = ITEM;
         contents = (output) => {
-          const shown = Math.min(length, ITEMS_MAX);
+          const shown = Math.min(length, this.maxArrayLength);
           for (let i = 0; i < shown; i++) output.push(this.value(object[i], 0));
           more(output, length - shown, 'item');
         };
         break;
       }
       case 'map': {
-        const [entries] = native.preview(object);
+        const [entries] = engine.preview(object);
         const size = entries.length / 2;
         braces = [braced('Map', size), '}'];
         if (size === 0 && keys.length === 0) return `${braces[0]}}`;
@@ -107,7 +163,7 @@ class Inspector {
         break;
       }
       case 'set': {
-        const [entries] = native.preview(object);
+        const [entries] = engine.preview(object);
         braces = [braced('Set', entries.length), '}'];
         if (entries.length === 0 && keys.length === 0) return `${braces[0]}}`;
         contents = (output, depth) => this.members(entries, output, depth);
@@ -115,7 +171,7 @@ class Inspector {
       }
       case 'mapiterator':
       case 'setiterator': {
-        const [entries, isKeyValue] = native.preview(object);
+        const [entries, isKeyValue] = engine.preview(object);
         const owner = kind === 'mapiterator' ? 'Map' : 'Set';
         braces = [`[${owner} ${isKeyValue ? 'Entries' : 'Iterator'}] {`, '}'];
         contents = (output, depth) => (isKeyValue ? this.entryArrays(entries, output, depth) : this.members(entries, output, depth));
@@ -127,18 +183,18 @@ class Inspector {
         break;
       case 'function':
         base = functionBase(object, name, tag);
-        if (keys.length === 0) return base;
+        if (keys.length === 0) return this.styled(base, 'special');
         break;
       case 'regexp':
         base = apply(primordials.regExpToString, object, []);
         if (name !== 'RegExp') base = `${prefix(name, tag, 'RegExp')}${base}`;
-        if (keys.length === 0) return base;
+        if (keys.length === 0 || level > this.depth) return this.styled(base, 'regexp');
         break;
       case 'date': {
         const time = apply(primordials.dateGetTime, object, []);
         base = time !== time ? 'Invalid Date' : apply(primordials.dateToISOString, object, []);
         if (name !== 'Date') base = `${prefix(name, tag, 'Date')}${base}`;
-        if (keys.length === 0) return base;
+        if (keys.length === 0) return this.styled(base, 'date');
         break;
       }
       case 'error':
@@ -167,18 +223,18 @@ class Inspector {
         break;
       case 'promise': {
         braces[0] = braced('Promise');
-        const [state, result] = native.promise(object);
+        const [state, result] = engine.promise(object);
         contents = (output, depth) => {
-          if (state === 0) output.push('<pending>');
+          if (state === 0) output.push(this.styled('<pending>', 'special'));
           else if (state === 1) output.push(this.nested(result, depth));
-          else output.push(`<rejected> ${this.nested(result, depth)}`);
+          else output.push(`${this.styled('<rejected>', 'special')} ${this.nested(result, depth)}`);
         };
         break;
       }
       case 'weakmap':
       case 'weakset':
         braces[0] = braced(kind === 'weakmap' ? 'WeakMap' : 'WeakSet');
-        contents = (output) => output.push('<items unknown>');
+        contents = (output) => output.push(this.styled('<items unknown>', 'special'));
         break;
       case 'namespace':
         braces[0] = '[Module: null prototype] {';
@@ -190,7 +246,7 @@ class Inspector {
       case 'bigint': {
         const type = kind === 'bigint' ? 'BigInt' : kind[0].toUpperCase() + kind.slice(1);
         const primitive = unbox(object, kind);
-        base = `[${type}${name !== type ? ` (${name ?? 'null prototype'})` : ''}: ${new Inspector(0, false).value(primitive, 0)}]`;
+        base = `[${type}${name !== type ? ` (${name ?? 'null prototype'})` : ''}: ${inspect(primitive, 0)}]`;
         if (tag !== '' && tag !== name) base += ` [${tag}]`;
         if (kind === 'string') keys = keys.filter((key) => typeof key === 'symbol' || !(key >>> 0 < object.length && `${key >>> 0}` === key));
         if (keys.length === 0) return base;
@@ -206,11 +262,20 @@ class Inspector {
     }
 
     if (level > this.depth) {
-      return `[${prefix(name, tag, kind === 'array' ? 'Array' : 'Object').slice(0, -1)}]`;
+      return this.styled(`[${prefix(name, tag, kind === 'array' ? 'Array' : 'Object').slice(0, -1)}]`, 'special');
     }
     return this.lay(object, level, shape, base, braces, (output, depth) => {
       if (contents !== null) contents(output, depth);
+      const first = output.length;
       for (let i = 0; i < keys.length; i++) output.push(this.property(object, keys[i], depth));
+      if (this.sorted) this.sort(output, shape === ITEM ? first : 0);
+    });
+  }
+
+  proxy(object, target, level) {
+    if (level > this.depth) return this.styled('Proxy [Array]', 'special');
+    return this.lay(object, level, ITEM, '', ['Proxy [', ']'], (output, depth) => {
+      output.push(this.nested(target, depth), this.nested(engine.proxyHandler(object), depth));
     });
   }
 
@@ -231,19 +296,33 @@ class Inspector {
     return this.join(output, base, braces, shape, depth, object);
   }
 
+  sort(output, from) {
+    const order = typeof this.sorted === 'function' ? this.sorted : undefined;
+    output.push(...output.splice(from).sort(order));
+  }
+
   // One line when it fits and holds few levels; arrays of more than six items in columns; else one part a line.
   join(parts, base, braces, shape, depth, object) {
     const lead = base === '' ? '' : `${base} `;
+    const indent = `\n${' '.repeat(this.indentation)}`;
+    if (this.compact === true) {
+      if (fits(parts, base.length, this) && !base.includes('\n')) {
+        return `${braces[0]}${base === '' ? '' : ` ${base}`} ${parts.join(', ')} ${braces[1]}`;
+      }
+      const start = base === '' && braces[0].length === 1 ? ' ' : `${base === '' ? '' : ` ${base}`}${indent}  `;
+      return `${braces[0]}${start}${parts.join(`,${indent}  `)} ${braces[1]}`;
+    }
     const count = parts.length;
-    if (shape === ITEM && count > 6) parts = columns(parts, this.indentation, object);
-    if (this.level - depth < COMPACT_LEVELS && count === parts.length) {
-      const start = parts.length + this.indentation + braces[0].length + base.length + 10;
-      if (fits(parts, start) && !base.includes('\n')) {
-        const line = parts.join(', ');
-        if (!line.includes('\n')) return `${lead}${braces[0]} ${line} ${braces[1]}`;
+    if (this.compact >= 1) {
+      if (shape === ITEM && count > 6) parts = columns(parts, object, this);
+      if (this.level - depth < this.compact && count === parts.length) {
+        const start = parts.length + this.indentation + braces[0].length + base.length + 10;
+        if (fits(parts, start, this) && !base.includes('\n')) {
+          const line = parts.join(', ');
+          if (!line.includes('\n')) return `${lead}${braces[0]} ${line} ${braces[1]}`;
+        }
       }
     }
-    const indent = `\n${' '.repeat(this.indentation)}`;
     return `${lead}${braces[0]}${indent}  ${parts.join(`,${indent}  `)}${indent}${braces[1]}`;
   }
 
@@ -262,7 +341,7 @@ class Inspector {
       }
       return keys;
     }
-    if (kind === 'array' || kind === 'typedarray') return native.namedKeys(object);
+    if (kind === 'array' || kind === 'typedarray') return engine.namedKeys(object);
     const keys = ownKeys(object);
     return keys.filter((key) => apply(propertyIsEnumerable, object, [key]));
   }
@@ -272,38 +351,49 @@ class Inspector {
     let text;
     if (descriptor === undefined || 'value' in descriptor) {
       text = this.nested(descriptor === undefined ? object[key] : descriptor.value, depth);
-    } else if (descriptor.get !== undefined) {
-      text = descriptor.set !== undefined ? '[Getter/Setter]' : '[Getter]';
     } else {
-      text = descriptor.set !== undefined ? '[Setter]' : 'undefined';
+      text = this.accessor(object, descriptor, depth);
     }
-    return `${keyText(key, descriptor === undefined || descriptor.enumerable)}: ${text}`;
+    return `${keyText(key, descriptor === undefined || descriptor.enumerable, this)}: ${text}`;
+  }
+
+  accessor(object, { get, set }, depth) {
+    if (get === undefined) return set === undefined ? this.styled('undefined', 'undefined') : this.styled('[Setter]', 'special');
+    const label = set === undefined ? 'Getter' : 'Getter/Setter';
+    const wanted = this.getters === true || (this.getters === 'get' ? set === undefined : this.getters === 'set' && set !== undefined);
+    if (!wanted) return this.styled(`[${label}]`, 'special');
+    try {
+      const value = apply(get, object, []);
+      if (value !== null && typeof value === 'object') {
+        return `${this.styled(`[${label}]`, 'special')} ${this.nested(value, depth)}`;
+      }
+      return `${this.styled(`[${label}:`, 'special')} ${this.value(value, depth)}${this.styled(']', 'special')}`;
+    } catch (error) {
+      return this.styled(`[${label}: <Inspection threw (${error?.message})>]`, 'special');
+    }
   }
 
   items(array, length, output, depth) {
     let index = 0;
-    while (index < length && output.length < ITEMS_MAX) {
+    while (index < length && output.length < this.maxArrayLength) {
       const descriptor = getOwnPropertyDescriptor(array, index);
       if (descriptor === undefined) {
         let end = index + 1;
         while (end < length && getOwnPropertyDescriptor(array, end) === undefined) end++;
         const holes = end - index;
-        output.push(`<${holes} empty item${holes > 1 ? 's' : ''}>`);
+        output.push(this.styled(`<${holes} empty item${holes > 1 ? 's' : ''}>`, 'undefined'));
         index = end;
         continue;
       }
-      if ('value' in descriptor) {
-        output.push(this.nested(descriptor.value, depth));
-      } else {
-        output.push(descriptor.get !== undefined ? (descriptor.set !== undefined ? '[Getter/Setter]' : '[Getter]') : '[Setter]');
-      }
+      const isValue = 'value' in descriptor;
+      output.push(isValue ? this.nested(descriptor.value, depth) : this.accessor(array, descriptor, depth));
       index++;
     }
     more(output, length - index, 'item');
   }
 
   pairs(entries, output, depth) {
-    const shown = Math.min(entries.length, ITEMS_MAX * 2);
+    const shown = Math.min(entries.length, this.maxArrayLength * 2);
     for (let i = 0; i < shown; i += 2) {
       const key = this.nested(entries[i], depth);
       output.push(`${key} => ${this.nested(entries[i + 1], depth)}`);
@@ -312,7 +402,7 @@ class Inspector {
   }
 
   entryArrays(entries, output, depth) {
-    const shown = Math.min(entries.length, ITEMS_MAX * 2);
+    const shown = Math.min(entries.length, this.maxArrayLength * 2);
     for (let i = 0; i < shown; i += 2) {
       output.push(`[ ${this.nested(entries[i], depth)}, ${this.nested(entries[i + 1], depth)} ]`);
     }
@@ -320,7 +410,7 @@ class Inspector {
   }
 
   members(entries, output, depth) {
-    const shown = Math.min(entries.length, ITEMS_MAX);
+    const shown = Math.min(entries.length, this.maxArrayLength);
     for (let i = 0; i < shown; i++) output.push(this.nested(entries[i], depth));
     more(output, entries.length - shown, 'item');
   }
@@ -350,7 +440,7 @@ class Inspector {
       }
     }
     if (!stack.includes('\n    at')) stack = `[${stack}]`;
-    return this.indentation === 0 ? stack : stack.replaceAll('\n', `\n${' '.repeat(this.indentation)}`);
+    return this.indented(stack);
   }
 
   // An object of the platform: its accessors' values, and what its class says is inside.
@@ -361,7 +451,7 @@ class Inspector {
     const inside = internals === undefined ? [] : Object.entries(internals(object));
     const label = list === null ? `${name} {` : `${name}(${list.length}) {`;
     if (own.length + getters.length + inside.length + (list?.length ?? 0) === 0) return `${label}}`;
-    if (level > this.depth) return `[${name}]`;
+    if (level > this.depth) return this.styled(`[${name}]`, 'special');
     return this.lay(object, level, PROPERTY, '', [label, '}'], (output, depth) => {
       if (list !== null) for (const [key, value] of list) output.push(`${quote(key)} => ${this.nested(value, depth)}`);
       const hidden = this.showHidden;
@@ -374,178 +464,26 @@ class Inspector {
   }
 }
 
-// The name of the nearest constructor in the prototype chain; null when there is no prototype. An object with
-// prototypes but no constructor is named by what they look like.
-function constructorName(object) {
-  for (let at = object; at !== null; ) {
-    const descriptor = getOwnPropertyDescriptor(at, 'constructor');
-    if (descriptor !== undefined && typeof descriptor.value === 'function' && descriptor.value.name !== '') {
-      return `${descriptor.value.name}`;
-    }
-    if (native.kind(at) === 'proxy') return native.constructorName(object);
-    at = getPrototypeOf(at);
+function inspect(value, depth = DEFAULTS.depth, showHidden = false) {
+  return new Inspector({ depth, showHidden }).value(value, 0);
+}
+
+// `util.inspect`. Options it does not know are left out; booleans are the form of old: showHidden, depth, colors.
+function inspectWith(value, options, depth, colors) {
+  const known = {};
+  if (typeof options === 'boolean' || arguments.length > 2) {
+    options = { showHidden: options ?? false, depth, colors };
   }
-  const parent = getPrototypeOf(object);
-  return parent === null ? null : `${native.constructorName(object)} <${inspect(parent, -1)}>`;
-}
-
-function tagOf(object) {
-  for (let at = object; at !== null && native.kind(at) !== 'proxy'; at = getPrototypeOf(at)) {
-    const descriptor = getOwnPropertyDescriptor(at, Symbol.toStringTag);
-    if (descriptor === undefined) continue;
-    let tag = descriptor.value;
-    // Built-in tags may be accessors; a program's accessor is run, as reading the tag anywhere would.
-    if (descriptor.get !== undefined) tag = apply(descriptor.get, object, []);
-    return typeof tag === 'string' ? tag : '';
+  if (options !== undefined && options !== null) {
+    for (const name of Object.keys(DEFAULTS)) if (options[name] !== undefined) known[name] = options[name];
   }
-  return '';
+  return new Inspector(known).value(value, 0);
 }
 
-function prefix(name, tag, fallback, size) {
-  const count = size === undefined ? '' : `(${size})`;
-  if (name === null) {
-    const label = tag !== '' && tag !== fallback ? `[${fallback}${count}: null prototype] [${tag}] ` : `[${fallback}${count}: null prototype] `;
-    return label;
-  }
-  return tag !== '' ? `${name}${count} [${tag}] ` : `${name}${count} `;
-}
+inspectWith.custom = CUSTOM;
+inspectWith.defaultOptions = DEFAULTS;
+inspectWith.colors = COLORS;
+inspectWith.styles = STYLES;
+primordials.defineProperty(inspectWith, 'name', { __proto__: null, value: 'inspect', configurable: true });
 
-function functionBase(fn, constructor, tag) {
-  const source = apply(primordials.functionToString, fn, []);
-  if (source.startsWith('class') && source.endsWith('}')) {
-    const own = getOwnPropertyDescriptor(fn, 'name');
-    const name = own !== undefined && typeof own.value === 'string' ? own.value : '';
-    const parent = getPrototypeOf(fn);
-    let text = `class ${name === '' ? '(anonymous)' : name}`;
-    if (constructor !== 'Function' && constructor !== null) text += ` [${constructor}]`;
-    if (tag !== '' && constructor !== tag) text += ` [${tag}]`;
-    if (constructor === null) text += ' extends [null prototype]';
-    else if (typeof parent === 'function' && parent.name !== '') text += ` extends ${parent.name}`;
-    return `[${text}]`;
-  }
-  const type = constructor === null ? 'Function (null prototype)' : kindOfFunction(constructor);
-  const { name } = fn;
-  let base = `[${type}${typeof name === 'string' && name !== '' ? `: ${name}` : ' (anonymous)'}]`;
-  if (constructor !== null && constructor !== type && constructor !== 'Function') base += ` ${constructor}`;
-  if (tag !== '' && tag !== constructor) base += ` [${tag}]`;
-  return base;
-}
-
-function kindOfFunction(constructor) {
-  const named = constructor === 'AsyncFunction' || constructor === 'GeneratorFunction';
-  return named || constructor === 'AsyncGeneratorFunction' ? constructor : 'Function';
-}
-
-function unbox(object, kind) {
-  switch (kind) {
-    case 'number':
-      return Number.prototype.valueOf.call(object);
-    case 'string':
-      return String.prototype.valueOf.call(object);
-    case 'boolean':
-      return Boolean.prototype.valueOf.call(object);
-    case 'symbol':
-      return Symbol.prototype.valueOf.call(object);
-    default:
-      return BigInt.prototype.valueOf.call(object);
-  }
-}
-
-function inspect(value, depth = DEPTH, showHidden = false) {
-  return new Inspector(depth, showHidden).value(value, 0);
-}
-
-// `util.inspect` with its options.
-function inspectWith(value, options) {
-  const { depth = DEPTH, showHidden = false } = options ?? {};
-  return inspect(value, depth === null ? Infinity : depth, showHidden);
-}
-
-// `%s` prints an object through its own `toString` where it has one, and briefly otherwise.
-function stringArgument(value) {
-  if (typeof value === 'number') return number(value);
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'symbol') return apply(primordials.symbolToString, value, []);
-  if (typeof value !== 'object' || value === null) return `${value}`;
-  const own = native.kind(value) === 'proxy' ? undefined : getOwnPropertyDescriptor(value, 'toString');
-  return own !== undefined && typeof own.value === 'function' ? `${value}` : inspect(value, 0);
-}
-
-function jsonArgument(value) {
-  try {
-    return `${JSON.stringify(value)}`;
-  } catch (error) {
-    if (`${error?.message}`.includes('circular structure')) return '[Circular]';
-    throw error;
-  }
-}
-
-function numberArgument(value, convert) {
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'symbol') return 'NaN';
-  return number(convert(value));
-}
-
-function formatArgument(letter, value) {
-  switch (letter) {
-    case 's':
-      return stringArgument(value);
-    case 'd':
-      return numberArgument(value, Number);
-    case 'i':
-      return numberArgument(value, (any) => (typeof any === 'object' ? NaN : Number.parseInt(any, 10)));
-    case 'f':
-      return typeof value === 'bigint' ? number(Number.parseFloat(value)) : numberArgument(value, Number.parseFloat);
-    case 'j':
-      return jsonArgument(value);
-    case 'o':
-      return inspect(value, 4, true);
-    case 'O':
-      return inspect(value);
-    case 'c':
-      return '';
-    default:
-      return undefined;
-  }
-}
-
-// As `format`; what is printed without a letter that says how, is printed with these options.
-function formatWith(options, ...values) {
-  return format(...values);
-}
-
-// One console line: a format string and its arguments, then whatever is left, with spaces between.
-function format(...values) {
-  let text = '';
-  let next = 0;
-  const template = values[0];
-  if (typeof template === 'string') {
-    next = 1;
-    if (values.length === 1) return template;
-    let from = 0;
-    for (let i = 0; i < template.length - 1; i++) {
-      if (template[i] !== '%') continue;
-      const letter = template[i + 1];
-      let part;
-      if (letter === '%') part = '%';
-      else if (next < values.length) {
-        part = formatArgument(letter, values[next]);
-        if (part !== undefined) next++;
-      }
-      if (part === undefined) continue;
-      text += template.slice(from, i) + part;
-      from = i + 2;
-      i++;
-    }
-    text += template.slice(from);
-    if (next === values.length) return text;
-    text += ' ';
-  }
-  for (let i = next; i < values.length; i++) {
-    if (i > next) text += ' ';
-    text += typeof values[i] === 'string' ? values[i] : inspect(values[i]);
-  }
-  return text;
-}
-
-return { inspect, inspectWith, format, formatWith, kind: native.kind };
+return { inspect, inspectWith, kind: engine.kind, namedKeys: engine.namedKeys };

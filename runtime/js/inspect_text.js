@@ -2,15 +2,43 @@
 'use strict';
 const { apply } = primordials;
 
-const COLUMNS = 80;
-const ITEMS_MAX = 100;
 const BYTES_MAX = 50;
-// Objects at most this many levels deep inside may share a line.
-const COMPACT_LEVELS = 3;
 
-function number(value) {
-  return Object.is(value, -0) ? '-0' : `${value}`;
+// `separated`: digits in groups of three.
+function number(value, separated = false) {
+  if (Object.is(value, -0)) return '-0';
+  const text = `${value}`;
+  if (!separated || !/^-?\d+(?:\.\d+)?$/.test(text)) return text;
+  const [whole, fraction] = text.split('.');
+  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, '_');
+  return fraction === undefined ? grouped : `${grouped}.${fraction.replace(/\d{3}(?=\d)/g, '$&_')}`;
 }
+
+// Colours of terminals, by what they are called and by what is shown in them.
+const COLORS = {
+  __proto__: null,
+  reset: [0, 0], bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], blink: [5, 25], inverse: [7, 27],
+  hidden: [8, 28], strikethrough: [9, 29], doubleunderline: [21, 24], black: [30, 39], red: [31, 39], green: [32, 39],
+  yellow: [33, 39], blue: [34, 39], magenta: [35, 39], cyan: [36, 39], white: [37, 39], bgBlack: [40, 49],
+  bgRed: [41, 49], bgGreen: [42, 49], bgYellow: [43, 49], bgBlue: [44, 49], bgMagenta: [45, 49], bgCyan: [46, 49],
+  bgWhite: [47, 49], framed: [51, 54], overlined: [53, 55], gray: [90, 39], grey: [90, 39], redBright: [91, 39],
+  greenBright: [92, 39], yellowBright: [93, 39], blueBright: [94, 39], magentaBright: [95, 39], cyanBright: [96, 39],
+  whiteBright: [97, 39], bgGray: [100, 49], bgRedBright: [101, 49], bgGreenBright: [102, 49],
+  bgYellowBright: [103, 49], bgBlueBright: [104, 49], bgMagentaBright: [105, 49], bgCyanBright: [106, 49],
+  bgWhiteBright: [107, 49],
+};
+const STYLES = {
+  __proto__: null,
+  special: 'cyan', number: 'yellow', bigint: 'yellow', boolean: 'yellow', undefined: 'grey', null: 'bold',
+  string: 'green', symbol: 'green', date: 'magenta', regexp: 'red', module: 'underline',
+};
+
+function colored(text, style) {
+  const color = COLORS[STYLES[style]];
+  return color === undefined ? text : `\u001b[${color[0]}m${text}\u001b[${color[1]}m`;
+}
+
+const lengthOf = (text, { colors }) => (colors ? text.replace(/\u001b\[\d\d?m/g, '') : text).length;
 
 // Single quotes unless the text has some and no double quotes, or no backticks.
 function quote(text) {
@@ -44,11 +72,12 @@ function quote(text) {
   return quoted + mark;
 }
 
-function keyText(key, enumerable) {
+function keyText(key, enumerable, inspector) {
   let text;
-  if (typeof key === 'symbol') text = apply(primordials.symbolToString, key, []);
+  if (typeof key === 'symbol') text = inspector.styled(apply(primordials.symbolToString, key, []), 'symbol');
   else if (key === '__proto__') text = "['__proto__']";
-  else text = enumerable && !/^[a-zA-Z_][a-zA-Z_0-9]*$/.test(key) ? quote(key) : key;
+  else if (enumerable && !/^[a-zA-Z_][a-zA-Z_0-9]*$/.test(key)) text = inspector.styled(quote(key), 'string');
+  else text = key;
   return enumerable ? text : `[${text}]`;
 }
 
@@ -65,12 +94,12 @@ function more(output, rest, what) {
   if (rest > 0) output.push(`... ${rest} more ${what}${rest > 1 ? 's' : ''}`);
 }
 
-function fits(parts, start) {
+function fits(parts, start, inspector) {
   let total = parts.length + start;
-  if (total + parts.length > COLUMNS) return false;
+  if (total + parts.length > inspector.breakLength) return false;
   for (let i = 0; i < parts.length; i++) {
-    total += parts[i].length;
-    if (total > COLUMNS) return false;
+    total += lengthOf(parts[i], inspector);
+    if (total > inspector.breakLength) return false;
   }
   return true;
 }
@@ -92,25 +121,26 @@ function width(text) {
 }
 
 // Items of similar length in aligned columns: about two and a half times as wide as high, at most 15.
-function columns(parts, indentation, array) {
-  const trailing = parts[parts.length - 1].startsWith('... ') && parts.length > ITEMS_MAX ? parts[parts.length - 1] : null;
+function columns(parts, array, inspector) {
+  const { indentation, breakLength, compact, maxArrayLength } = inspector;
+  const trailing = parts[parts.length - 1].startsWith('... ') && parts.length > maxArrayLength ? parts[parts.length - 1] : null;
   const count = trailing === null ? parts.length : parts.length - 1;
   const gap = 2;
   const widths = [];
   let total = 0;
   let widest = 0;
   for (let i = 0; i < count; i++) {
-    widths[i] = width(parts[i]);
+    widths[i] = inspector.colors ? lengthOf(parts[i], inspector) : width(parts[i]);
     total += widths[i] + gap;
     if (widths[i] > widest) widest = widths[i];
   }
   const cell = widest + gap;
-  if (cell * 3 + indentation >= COLUMNS || !(total / cell > 5 || widest <= 6)) return parts;
+  if (cell * 3 + indentation >= breakLength || !(total / cell > 5 || widest <= 6)) return parts;
   const bias = Math.max(cell - 3 - Math.sqrt(cell - total / parts.length), 1);
   const wanted = Math.min(
     Math.round(Math.sqrt(2.5 * bias * count) / bias),
-    Math.floor((COLUMNS - indentation) / cell),
-    COMPACT_LEVELS * 4,
+    Math.floor((breakLength - indentation) / cell),
+    compact * 4,
     15,
   );
   if (wanted <= 1) return parts;
@@ -141,4 +171,4 @@ function columns(parts, indentation, array) {
   return lines;
 }
 
-return { COLUMNS, ITEMS_MAX, COMPACT_LEVELS, number, quote, keyText, hex, more, fits, columns };
+return { COLORS, STYLES, number, quote, keyText, hex, more, fits, columns, colored };

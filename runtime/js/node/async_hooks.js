@@ -28,8 +28,8 @@ function sameRequest() {
   };
 }
 
-function needFunction(owner, method, fn) {
-  if (typeof fn !== 'function') badArgument(owner, method, 1, 'function');
+function needFunction(owner, method, fn, type = 'Function') {
+  if (typeof fn !== 'function') badArgument(owner, method, 1, type);
 }
 
 function bound(context, fn, receiver = globalThis) {
@@ -60,7 +60,7 @@ class AsyncLocalStorage {
 
   exit(callback, ...args) {
     if (!(#key in this)) illegalInvocation();
-    needFunction('AsyncLocalStorage', 'exit', callback);
+    needFunction('AsyncLocalStorage', 'exit', callback, 'function');
     return this.run(undefined, callback, ...args);
   }
 
@@ -124,7 +124,7 @@ class AsyncResource {
 
   runInAsyncScope(fn, receiver = globalThis, ...args) {
     if (!(#context in this)) illegalInvocation();
-    needFunction('AsyncResource', 'runInAsyncScope', fn);
+    needFunction('AsyncResource', 'runInAsyncScope', fn, 'function');
     return runIn(this.#context, fn, receiver, args);
   }
 

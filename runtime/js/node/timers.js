@@ -1,7 +1,7 @@
 // Node's `timers`: the platform's timers behind objects.
 'use strict';
 const { Error, symbolDispose } = primordials;
-const timers = load('timers');
+const { setTimeout: startOnce, setInterval: startRepeating, clearTimeout: cancel } = load('timers');
 const { needFunction } = load('node_errors');
 
 let stop;
@@ -12,11 +12,11 @@ class Timeout {
   #isRef;
 
   static {
-    stop = (timeout) => timers.clearTimeout(timeout.#id);
+    stop = (timeout) => cancel(timeout.#id);
   }
 
   constructor(callback, delay = 1, args = [], repeat = false, isRef = false) {
-    const start = repeat ? timers.setInterval : timers.setTimeout;
+    const start = repeat ? startRepeating : startOnce;
     this.#start = () => start(callback, delay * 1, ...args);
     this.#isRef = isRef;
     this.#id = this.#start();
@@ -62,11 +62,11 @@ class Immediate {
   #isRef = true;
 
   static {
-    stopImmediate = (immediate) => timers.clearTimeout(immediate.#timer);
+    stopImmediate = (immediate) => cancel(immediate.#timer);
   }
 
   constructor(callback, args) {
-    this.#timer = timers.setTimeout(callback, 0, ...args);
+    this.#timer = startOnce(callback, 0, ...args);
   }
 
   ref() {
@@ -97,7 +97,7 @@ function setInterval(callback, delay, ...args) {
 
 function clearTimeout(timer) {
   if (timer instanceof Timeout) stop(timer);
-  else if (typeof timer === 'number') timers.clearTimeout(timer);
+  else if (typeof timer === 'number') cancel(timer);
 }
 
 function clearInterval(timer) {

@@ -1,26 +1,16 @@
 // Node's `util`.
 'use strict';
 const { apply, Promise, Error, TypeError, RangeError, defineProperty, getPrototypeOf, setPrototypeOf } = primordials;
-const { inspect, inspectWith, format, formatWith } = load('inspect');
+const { inspectWith } = load('inspect');
+const { format, formatWith } = load('inspect_format');
 const { equal, STRICT } = load('deep_equal');
 const { has } = load('compat');
 const errors = load('node_errors');
 const { needFunction, needString, needObject, needSignal, invalidType } = errors;
 const types = load('node_util_types').members;
+const { queueMicrotask } = load('timers');
 
 // --- Text ---------------------------------------------------------------------------------------------------------
-
-function utilInspect(value, options, depth, colors) {
-  // The form of old: inspect(value, showHidden, depth, colors).
-  if (typeof options === 'boolean' || arguments.length > 2) {
-    const old = { showHidden: options ?? false, colors };
-    if (depth !== undefined) old.depth = depth;
-    return inspectWith(value, old);
-  }
-  return inspectWith(value, options);
-}
-defineProperty(utilInspect, 'name', { __proto__: null, value: 'inspect', configurable: true });
-utilInspect.custom = Symbol.for('nodejs.util.inspect.custom');
 
 function formatWithOptions(options, ...values) {
   needObject(options, 'inspectOptions');
@@ -79,7 +69,7 @@ function callbackify(original) {
     const done = args.pop();
     needFunction(done, 'last argument');
     // In a turn of its own: what the callback throws is nobody's rejection.
-    const later = (...outcome) => load('timers').queueMicrotask(() => apply(done, this, outcome));
+    const later = (...outcome) => queueMicrotask(() => apply(done, this, outcome));
     apply(original, this, args).then(
       (value) => later(null, value),
       (error) => later(error || falsyReason(error)),
@@ -110,11 +100,16 @@ function deprecate(fn) {
   return fn;
 }
 
-// Reads NODE_DEBUG-like settings nowhere: nothing is ever enabled.
-function debuglog() {
-  const silent = () => {};
-  silent.enabled = false;
-  return silent;
+// There is no NODE_DEBUG that would name sets: all of them are on.
+function debuglog(set, callback) {
+  let log = (...values) => {
+    const name = `${set}`.toUpperCase();
+    log = (...later) => globalThis.console.log(format('%s: %s\n', name, format(...later)));
+    if (typeof callback === 'function') callback(log);
+    log(...values);
+  };
+  const logger = (...values) => log(...values);
+  return defineProperty(logger, 'enabled', { __proto__: null, get: () => true, enumerable: true, configurable: true });
 }
 
 function _extend(target, source) {
@@ -176,7 +171,7 @@ for (const name of Object.keys(OLD_TESTS)) olds[name] = has('remove_nodejs_compa
 
 const { TextEncoder, TextDecoder } = load('encoding');
 const members = {
-  inspect: utilInspect,
+  inspect: inspectWith,
   format,
   formatWithOptions,
   stripVTControlCharacters,

@@ -92,6 +92,38 @@ pub(super) fn encode(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
+/// Base64 without padding, in the alphabet for URLs.
+pub(super) fn encode_url(bytes: &[u8]) -> Vec<u8> {
+    let mut text = encode(bytes);
+    text.truncate((bytes.len() * 4).div_ceil(3));
+    for digit in &mut text {
+        match digit {
+            b'+' => *digit = b'-',
+            b'/' => *digit = b'_',
+            _ => {}
+        }
+    }
+    text
+}
+
+/// Decoding as Node does it: both alphabets, and whatever is no digit is skipped.
+pub(super) fn decode_lenient(text: &[u8]) -> Vec<u8> {
+    let value = |byte: &u8| match byte {
+        b'-' => Some(62),
+        b'_' => Some(63),
+        byte => Some(DIGITS[usize::from(*byte)]).filter(|value| *value != INVALID),
+    };
+    let digits: Vec<u8> = text.iter().filter_map(value).collect();
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    for chunk in digits.chunks(4) {
+        let word =
+            chunk.iter().enumerate().fold(0, |word, (place, digit)| word | u32::from(*digit) << (18 - 6 * place));
+        let [_, first, second, third] = word.to_be_bytes();
+        bytes.extend_from_slice(&[first, second, third][..chunk.len() - 1]);
+    }
+    bytes
+}
+
 /// Forgiving decoding: white space is skipped, padding may be missing, trailing bits are dropped.
 pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let digits: Vec<u8> =
@@ -128,6 +160,7 @@ mod tests {
         for length in 0..70_u8 {
             let bytes: Vec<u8> = (0..length).map(|byte| byte.wrapping_mul(97)).collect();
             assert_eq!(decode(&encode(&bytes)).as_deref(), Some(bytes.as_slice()));
+            assert_eq!(decode_lenient(&encode_url(&bytes)), bytes);
         }
     }
 }

@@ -45,7 +45,7 @@ fn text(scope: &mut v8::PinScope<'_, '_>, args: &v8::FunctionCallbackArguments<'
         1 if args.get(0).is_string() => return Some(args.get(0).to_rust_string_lossy(scope)),
         _ => {}
     }
-    let format = registry::export(scope, "inspect", "format")?;
+    let format = registry::export(scope, "inspect_format", "format")?;
     let format = v8::Local::<v8::Function>::try_from(format).ok()?;
     let values: Vec<_> = (0..args.length()).map(|index| args.get(index)).collect();
     let undefined = v8::undefined(scope);

@@ -8,6 +8,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8
     set_function(scope, target, "preview", preview)?;
     set_function(scope, target, "promise", promise)?;
     set_function(scope, target, "proxyTarget", proxy_target)?;
+    set_function(scope, target, "proxyHandler", proxy_handler)?;
     set_function(scope, target, "constructorName", constructor_name)?;
     set_function(scope, target, "namedKeys", named_keys)
 }
@@ -113,6 +114,16 @@ fn proxy_target(
 ) {
     let Ok(proxy) = v8::Local::<v8::Proxy>::try_from(args.get(0)) else { return };
     result.set(proxy.get_target(scope));
+}
+
+/// `proxyHandler(proxy) → object`, or `null` when it was revoked.
+fn proxy_handler(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    let Ok(proxy) = v8::Local::<v8::Proxy>::try_from(args.get(0)) else { return };
+    result.set(proxy.get_handler(scope));
 }
 
 /// `constructorName(object) → string`, without running the program's code.

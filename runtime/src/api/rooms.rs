@@ -1,8 +1,8 @@
 //! The table of rooms: what exists, which globals each room answers for, and its two halves.
 
 use super::{
-    async_context, base64, compat, compression, crypto, durable_objects, encoding, fetch, form_data, html_rewriter,
-    inspect, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
+    async_context, base64, buffer, compat, compression, crypto, durable_objects, encoding, fetch, form_data,
+    html_rewriter, inspect, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
 };
 use super::{rpc, rpc_signal};
 
@@ -45,11 +45,15 @@ pub(super) static ROOMS: &[Room] = &[
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),
-    library("inspect", include_str!("../../js/inspect.js"), Some(inspect::install)),
+    library("inspect_names", include_str!("../../js/inspect_names.js"), Some(inspect::install)),
+    library("inspect_format", include_str!("../../js/inspect_format.js"), None),
+    library("inspect", include_str!("../../js/inspect.js"), None),
     library("deep_equal", include_str!("../../js/deep_equal.js"), None),
     library("node_errors", include_str!("../../js/node/errors.js"), None),
     library("node_assert", include_str!("../../js/node/assert.js"), None),
     library("node_async_hooks", include_str!("../../js/node/async_hooks.js"), Some(async_context::install_hooks)),
+    library("node_buffer", include_str!("../../js/node/buffer.js"), Some(buffer::install)),
+    library("node_buffer_numbers", include_str!("../../js/node/buffer_numbers.js"), None),
     library("node_test", include_str!("../../js/node/test.js"), None),
     library("node_timers", include_str!("../../js/node/timers.js"), None),
     library("node_timers_promises", include_str!("../../js/node/timers_promises.js"), None),

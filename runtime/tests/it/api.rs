@@ -160,7 +160,7 @@ fn drive<'s>(scope: &mut v8::PinScope<'s, '_>, source: &str, host: &Rc<VirtualHo
 const DIFFERENCES_SHOWN_MAX: usize = 12;
 
 /// Where the two differ first, for people.
-fn difference(expected: &[String], actual: &[String]) -> String {
+pub(crate) fn difference(expected: &[String], actual: &[String]) -> String {
     let mut text = String::new();
     let mut shown = 0;
     for index in 0..expected.len().max(actual.len()) {

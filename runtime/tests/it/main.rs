@@ -2,5 +2,6 @@
 
 mod api;
 mod load;
+mod node;
 mod rpc;
 mod support;

@@ -24,7 +24,7 @@ fn start(target: &dyn Capability, path: &[&str], arguments: Vec<Plain>) -> mpsc:
 }
 
 /// Calls and waits.
-fn call(target: &dyn Capability, path: &[&str], arguments: Vec<Plain>) -> Result<Plain, Box<RpcError>> {
+pub(crate) fn call(target: &dyn Capability, path: &[&str], arguments: Vec<Plain>) -> Result<Plain, Box<RpcError>> {
     let answer = start(target, path, arguments).recv().expect("an answer");
     Ok(Plain::from_message(&answer.result?).expect("a plain value"))
 }
