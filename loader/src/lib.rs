@@ -11,6 +11,7 @@
 //! | [`live`] | which isolates are alive and idle, admission and eviction |
 //! | [`config`] | what one server runs, as plain data, validated |
 //! | [`fetch`] | the fetch event as it crosses between a Worker and its host |
+//! | `websocket` | WebSockets on connections, and as they cross between a Worker and its host |
 //! | [`graph`] | the services of one configuration, running; sockets |
 //! | [`placement`] | the seam to wherever isolates live |
 //! | [`in_process`] | isolates in this process: the placement over the pool |
@@ -37,6 +38,7 @@ pub mod placement;
 pub mod pool;
 pub mod sandbox;
 pub mod stub;
+mod websocket;
 mod worker;
 
 pub use callers::Caller;

@@ -9,7 +9,8 @@
 //! | `redirect` | `follow` or `manual` |
 //! | `cf` | any value, or absent |
 //!
-//! A response has `status`, `statusText`, `headers` and `body`. A body capability has two methods: `read()` answers
+//! A response has `status`, `statusText`, `headers` and `body`; one with status 101 has `webSocket`, a capability as
+//! [`crate::websocket`] describes it, and `webSocketBytesMax`, the longest message that may be sent to it. A body capability has two methods: `read()` answers
 //! with the next bytes, null at the end; `cancel()` says that nobody will read on. One read may be open at a time, so
 //! a reader that is slow holds its writer back.
 
@@ -21,6 +22,8 @@ pub use body::{Body, BodyError, CHUNK_BYTES_MAX, ReadBody};
 use loaderd_runtime::limits::Usage;
 use loaderd_runtime::rpc::plain::{DecodeError, Plain};
 use loaderd_runtime::rpc::{Answer, Call, Op, RpcError};
+
+pub use crate::websocket::WebSocketEnd;
 
 /// The path of the call that a fetch is.
 pub const FETCH: &str = "fetch";
@@ -55,6 +58,8 @@ pub struct FetchResponse {
     pub status_text: String,
     pub headers: Vec<(String, String)>,
     pub body: Body,
+    /// With status 101: the connection's other end.
+    pub web_socket: Option<WebSocketEnd>,
 }
 
 /// Why something that crossed is no fetch.
@@ -119,6 +124,7 @@ impl FetchResponse {
             status_text: status_text.to_owned(),
             headers: vec![("Content-Type".to_owned(), "text/plain; charset=UTF-8".to_owned())],
             body: Body::Bytes(bytes::Bytes::copy_from_slice(text.as_bytes())),
+            web_socket: None,
         }
     }
 

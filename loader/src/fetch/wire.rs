@@ -3,6 +3,8 @@
 use loaderd_runtime::rpc::plain::{BytesKind, JsString, Plain, PlainObject};
 use loaderd_runtime::rpc::{Cap, CapKind, Message};
 
+use crate::websocket::{LARGE_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX, WebSocketEnd};
+
 use super::{Body, FetchError, FetchRequest, FetchResponse, Redirect};
 
 /// The most header lines one head may have.
@@ -46,15 +48,17 @@ pub(super) fn read_request(arguments: &Message) -> Result<FetchRequest, FetchErr
 }
 
 pub(super) fn write_response(response: FetchResponse) -> Result<Message, FetchError> {
-    let fields: PlainObject = [
+    let mut fields = vec![
         ("status", Plain::from(u32::from(response.status))),
         ("statusText", Plain::from(response.status_text)),
         ("headers", write_headers(response.headers)),
         ("body", write_body(response.body)),
-    ]
-    .into_iter()
-    .collect();
-    Plain::Object(fields).to_message().map_err(|_| FetchError::TooLarge)
+    ];
+    if let Some(WebSocketEnd { target, message_bytes_max }) = response.web_socket {
+        fields.push(("webSocket", Plain::Cap(Cap { kind: CapKind::Object, target })));
+        fields.push(("webSocketBytesMax", Plain::Number(message_bytes_max as f64)));
+    }
+    Plain::Object(fields.into_iter().collect()).to_message().map_err(|_| FetchError::TooLarge)
 }
 
 pub(super) fn read_response(result: &Message) -> Result<FetchResponse, FetchError> {
@@ -68,7 +72,16 @@ pub(super) fn read_response(result: &Message) -> Result<FetchResponse, FetchErro
         status_text: text(&fields, "statusText")?,
         headers: read_headers(&fields)?,
         body: read_body(fields.remove("body")),
+        web_socket: read_web_socket(&mut fields),
     })
+}
+
+fn read_web_socket(fields: &mut PlainObject) -> Option<WebSocketEnd> {
+    let Some(Plain::Cap(cap)) = fields.remove("webSocket") else { return None };
+    let bytes_max = fields.get("webSocketBytesMax").and_then(Plain::as_number);
+    // Clamped, so nothing is cut off but a fraction.
+    let clamped = bytes_max.map(|bytes_max| bytes_max.clamp(0.0, LARGE_MESSAGE_BYTES_MAX as f64) as u64);
+    Some(WebSocketEnd { target: cap.target, message_bytes_max: clamped.unwrap_or(MESSAGE_BYTES_MAX) })
 }
 
 fn text(fields: &PlainObject, name: &'static str) -> Result<String, FetchError> {

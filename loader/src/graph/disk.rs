@@ -94,6 +94,7 @@ impl Folder {
                     status_text: "No Content".into(),
                     headers: Vec::new(),
                     body: Body::Empty,
+                    web_socket: None,
                 })
             }
             ("PUT" | "DELETE", false) => Ok(FetchResponse::text(405, "Method Not Allowed", "Method Not Allowed")),
@@ -179,7 +180,7 @@ enum Wanted {
 
 fn ok(headers: Vec<(String, String)>, wanted: Wanted, body: Body) -> FetchResponse {
     let body = if wanted == Wanted::Head { Body::Empty } else { body };
-    FetchResponse { status: 200, status_text: "OK".into(), headers, body }
+    FetchResponse { status: 200, status_text: "OK".into(), headers, body, web_socket: None }
 }
 
 /// Writes beside the file first, so that readers see the old content or the new.
@@ -201,7 +202,13 @@ async fn put(path: &Path, body: Body) -> std::io::Result<FetchResponse> {
         let _left = tokio::fs::remove_file(&beside).await;
         return Err(error);
     }
-    Ok(FetchResponse { status: 204, status_text: "No Content".into(), headers: Vec::new(), body: Body::Empty })
+    Ok(FetchResponse {
+        status: 204,
+        status_text: "No Content".into(),
+        headers: Vec::new(),
+        body: Body::Empty,
+        web_socket: None,
+    })
 }
 
 async fn write(path: &Path, body: Body) -> std::io::Result<()> {

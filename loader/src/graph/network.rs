@@ -7,16 +7,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{HeaderName, HeaderValue, Method, Request, Uri};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
+use loaderd_runtime::rpc::{Answer, Call, Capability, Reply, RpcError};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::addresses::Addresses;
 use crate::config::{ExternalProtocol, ExternalServer, HttpOptions, HttpStyle, Network};
-use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody};
+use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, WebSocketEnd};
+use crate::websocket::{LARGE_MESSAGE_BYTES_MAX, OriginSocket, handshake};
 
 /// Headers that belong to one connection, and those hyper writes itself.
 const HOP_HEADERS: [&str; 7] =
@@ -89,9 +90,14 @@ impl Capability for HttpClient {
             reply.send(Err(RpcError::new("TypeError", message)));
             return None;
         };
-        let request = request.map_err(|error| error.to_rpc()).and_then(|it| to_http(it, &self.options, self.by_url));
-        let request = match request {
-            Ok(request) => request,
+        let asked = request.map_err(|error| error.to_rpc()).and_then(|request| {
+            let websocket = handshake::is_asked_for(&request.headers);
+            let mut request = to_http(request, &self.options, self.by_url)?;
+            let accept = if websocket { handshake::ask(request.headers_mut()) } else { None };
+            Ok((request, accept))
+        });
+        let (request, accept) = match asked {
+            Ok(asked) => asked,
             Err(error) => {
                 reply.send(Err(error));
                 return None;
@@ -100,7 +106,12 @@ impl Capability for HttpClient {
         let (client, tasks, options) = (self.client.clone(), self.tasks.clone(), self.options.clone());
         self.tasks.spawn(async move {
             match client.request(request).await {
-                Ok(response) => reply.send(from_http(response, &options, &tasks).into_answer()),
+                Ok(response) => match (accept, response.status()) {
+                    (accept, StatusCode::SWITCHING_PROTOCOLS) => {
+                        reply.send(switched(response, accept, &options, &tasks).await);
+                    }
+                    _ => reply.send(from_http(response, &options, &tasks).into_answer()),
+                },
                 Err(error) => reply.send(Err(lost(&error))),
             }
         });
@@ -114,6 +125,36 @@ impl Capability for HttpClient {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// A server's answer that turns the connection into a WebSocket, if that is what was asked for.
+async fn switched(
+    mut response: http::Response<hyper::body::Incoming>,
+    accept: Option<HeaderValue>,
+    options: &HttpOptions,
+    tasks: &tokio::runtime::Handle,
+) -> Answer {
+    let error = |problem: &str| {
+        let message = format!("Network connection lost: {problem}");
+        Answer::from(Err(RpcError { disconnected: true, remote: false, ..RpcError::new("Error", message) }))
+    };
+    let refusal = match &accept {
+        Some(accept) => handshake::refusal_of_origin(response.headers(), accept),
+        None => Some("the server switched protocols unasked"),
+    };
+    if let Some(problem) = refusal {
+        return error(problem);
+    }
+    let upgraded = match hyper::upgrade::on(&mut response).await {
+        Ok(upgraded) => upgraded,
+        Err(problem) => return error(&problem.to_string()),
+    };
+    let target = Arc::new(OriginSocket::new(TokioIo::new(upgraded), tasks));
+    let mut response = from_http(response, options, tasks);
+    response.body = Body::Empty;
+    // The Worker's messages to the server are bounded by its memory.
+    response.web_socket = Some(WebSocketEnd { target, message_bytes_max: LARGE_MESSAGE_BYTES_MAX });
+    response.into_answer()
 }
 
 fn lost(error: &hyper_util::client::legacy::Error) -> RpcError {
@@ -137,6 +178,10 @@ fn to_http(request: FetchRequest, options: &HttpOptions, by_url: bool) -> Result
     }
     let method = Method::from_bytes(request.method.as_bytes())
         .map_err(|_| bad(format!("Invalid HTTP method string: {}", request.method)))?;
+    let websocket = handshake::is_asked_for(&request.headers);
+    if websocket && !matches!(request.body, Body::Empty) {
+        return Err(bad("A request for a WebSocket must not have a body.".to_owned()));
+    }
     // hyper knows the length of what is at hand; of a stream only its writer does.
     let keeps_length = matches!(request.body, Body::Stream(_));
     let mut built = Request::new(request.body.into_http());
@@ -152,6 +197,9 @@ fn to_http(request: FetchRequest, options: &HttpOptions, by_url: bool) -> Result
     }
     for (name, value) in &request.headers {
         if HOP_HEADERS.iter().any(|hop| name.eq_ignore_ascii_case(hop)) || name.eq_ignore_ascii_case("host") {
+            continue;
+        }
+        if websocket && handshake::HOP_HEADERS.iter().any(|hop| name.eq_ignore_ascii_case(hop.as_str())) {
             continue;
         }
         if !keeps_length && name.eq_ignore_ascii_case("content-length") {
@@ -189,6 +237,7 @@ fn from_http(
         status_text: head.status.canonical_reason().unwrap_or_default().to_owned(),
         headers: header_lines(&head.headers),
         body: Body::from_http(body, tasks),
+        web_socket: None,
     }
 }
 

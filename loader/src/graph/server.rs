@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::request::Parts;
 use http::{HeaderName, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -14,6 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use loaderd_runtime::rpc::RpcError;
 use loaderd_runtime::rpc::plain::Plain;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
@@ -21,7 +23,9 @@ use tokio::sync::{Semaphore, watch};
 use super::network::{byte_string, header_lines, inject, with_port};
 use super::{Graph, Service};
 use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol};
-use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, Redirect};
+use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, Redirect, WebSocketEnd};
+use crate::websocket;
+use crate::websocket::handshake::{self, Asked, Refusal};
 
 /// Connections of all sockets together. Over it a new one waits in the system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
@@ -208,17 +212,26 @@ async fn accept_one(listener: &Listener) -> std::io::Result<Box<dyn Stream>> {
     })
 }
 
+/// A connection that becomes a WebSocket when the response that says so has been written.
+struct Upgrade {
+    on_upgrade: hyper::upgrade::OnUpgrade,
+    end: WebSocketEnd,
+}
+
 async fn serve(stream: Box<dyn Stream>, answers: Arc<Answers>, mut stopped: watch::Receiver<()>) {
+    let upgrade: Arc<Mutex<Option<Upgrade>>> = Arc::default();
+    let granted = Arc::clone(&upgrade);
     let answer = service_fn(move |request| {
-        let answers = Arc::clone(&answers);
-        async move { Ok::<_, Infallible>(answers.answer(request).await) }
+        let (answers, granted) = (Arc::clone(&answers), Arc::clone(&granted));
+        async move { Ok::<_, Infallible>(answers.answer(request, &granted).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_READ_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
         .preserve_header_case(true)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(stream), answer)
+        .with_upgrades();
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = &mut connection => ended,
@@ -231,24 +244,53 @@ async fn serve(stream: Box<dyn Stream>, answers: Arc<Answers>, mut stopped: watc
         // Clients go as they please; this is not news.
         tracing::debug!("a connection ended: {error}");
     }
+    let upgrade = upgrade.lock().take();
+    if let Some(Upgrade { on_upgrade, end }) = upgrade
+        && let Ok(upgraded) = on_upgrade.await
+    {
+        let stop = async move {
+            // An error says that the server is gone, which is as good a reason.
+            let _ = stopped.changed().await;
+        };
+        websocket::bridge(TokioIo::new(upgraded), end, stop).await;
+    }
 }
 
 impl Answers {
     /// Dropped when the client goes, which cancels the invocation.
-    async fn answer(&self, request: Request<Incoming>) -> Response<ReadBody> {
+    async fn answer(&self, mut request: Request<Incoming>, granted: &Mutex<Option<Upgrade>>) -> Response<ReadBody> {
         let head_only = request.method() == http::Method::HEAD;
-        let answered = match self.read(request) {
+        let on_upgrade = hyper::upgrade::on(&mut request);
+        let (head, body) = request.into_parts();
+        let asked = match handshake::asked(&head) {
+            Asked::Refused(refusal) => return refused(refusal),
+            asked => asked,
+        };
+        let answered = match self.read(head, body, asked != Asked::Nothing) {
             Ok(request) => self.service.fetch(request).await,
             Err(status) => return plain(status),
         };
-        match answered {
-            Ok(response) => self.write(response, head_only),
-            Err(error) => failed(&error),
+        let mut response = match answered {
+            Ok(response) => response,
+            Err(error) => return failed(&error),
+        };
+        match (response.web_socket.take(), asked) {
+            (Some(end), Asked::Accept(accept)) => {
+                let mut response = self.write(response, head_only);
+                handshake::grant(response.headers_mut(), accept);
+                *granted.lock() = Some(Upgrade { on_upgrade, end });
+                response
+            }
+            (Some(_), Asked::Nothing | Asked::Refused(_)) => plain(StatusCode::INTERNAL_SERVER_ERROR),
+            (None, _) if response.status == 101 => {
+                tracing::error!("a service answered with 101 and no WebSocket");
+                plain(StatusCode::INTERNAL_SERVER_ERROR)
+            }
+            (None, _) => self.write(response, head_only),
         }
     }
 
-    fn read(&self, request: Request<Incoming>) -> Result<FetchRequest, StatusCode> {
-        let (mut head, body) = request.into_parts();
+    fn read(&self, mut head: Parts, body: Incoming, websocket: bool) -> Result<FetchRequest, StatusCode> {
         let mut scheme = "http".to_owned();
         if let Some(name) = self.options.forwarded_proto_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)
@@ -276,10 +318,16 @@ impl Answers {
                 format!("{scheme}://{host}{path}")
             }
         };
+        let mut headers = header_lines(&head.headers);
+        if websocket {
+            // The platform shows these two where they ask for a WebSocket.
+            headers.push(("connection".to_owned(), "Upgrade".to_owned()));
+            headers.push(("upgrade".to_owned(), "websocket".to_owned()));
+        }
         Ok(FetchRequest {
             method: head.method.to_string(),
             url,
-            headers: header_lines(&head.headers),
+            headers,
             body: Body::from_http(body, &tokio::runtime::Handle::current()),
             redirect: Redirect::Manual,
             cf,
@@ -288,19 +336,19 @@ impl Answers {
 
     fn write(&self, response: FetchResponse, head_only: bool) -> Response<ReadBody> {
         let Ok(status) = StatusCode::from_u16(response.status) else { return plain(StatusCode::INTERNAL_SERVER_ERROR) };
-        if status == StatusCode::SWITCHING_PROTOCOLS {
-            tracing::warn!("a Worker answered with 101: WebSockets are not supported by loaderd yet");
-            return plain(StatusCode::NOT_IMPLEMENTED);
-        }
         // hyper knows the length of what is at hand; of a stream only its writer does.
         let keeps_length = head_only || matches!(response.body, Body::Stream(_));
         let body = if head_only { Body::Empty } else { response.body };
         let mut built = Response::new(body.into_http());
         *built.status_mut() = status;
+        let dropped: &[HeaderName] = match status {
+            StatusCode::SWITCHING_PROTOCOLS => &handshake::HOP_HEADERS,
+            _ => &[http::header::TRANSFER_ENCODING],
+        };
         for (name, value) in &response.headers {
             let line = header_name(name).zip(byte_string(value));
             let Some((name, value)) = line else { return plain(StatusCode::INTERNAL_SERVER_ERROR) };
-            if name != http::header::TRANSFER_ENCODING && (keeps_length || name != http::header::CONTENT_LENGTH) {
+            if !dropped.contains(&name) && (keeps_length || name != http::header::CONTENT_LENGTH) {
                 built.headers_mut().append(name, value);
             }
         }
@@ -319,6 +367,19 @@ fn header_name(name: &str) -> Option<HeaderName> {
 fn failed(error: &RpcError) -> Response<ReadBody> {
     tracing::error!("uncaught exception: {error}");
     plain(if error.overloaded { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR })
+}
+
+/// What a client is told whose request for a WebSocket is not one.
+fn refused(refusal: Refusal) -> Response<ReadBody> {
+    let mut response = Response::new(Body::Bytes(bytes::Bytes::from_static(refusal.text().as_bytes())).into_http());
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    if let Some(version) = refusal.version() {
+        *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
+        response.headers_mut().insert(http::header::SEC_WEBSOCKET_VERSION, version);
+    }
+    response.headers_mut().insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
+    response.headers_mut().insert(http::header::CONNECTION, http::HeaderValue::from_static("close"));
+    response
 }
 
 fn plain(status: StatusCode) -> Response<ReadBody> {
