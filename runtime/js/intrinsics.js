@@ -1,9 +1,8 @@
 // What V8 itself puts on the global object and the platform does not allow as it is: Date reads the machine's clock,
 // and no allocator of ours sees WebAssembly memory. Runs once for every context, before any program.
 'use strict';
-const { Proxy, apply, construct, defineProperty, dateToString } = primordials;
-const { now, charge } = native;
-const PAGE_BYTES = 65536;
+const { Proxy, apply, construct, defineProperty, getOwnPropertyDescriptor, dateToString } = primordials;
+const { now, count, memoryOf, OWN_MEMORIES } = native;
 
 function replace(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
@@ -23,50 +22,65 @@ replace(globalThis, 'Date', PlatformDate);
 
 // --- WebAssembly memory -------------------------------------------------------------------------------------------
 
-const { Memory } = WebAssembly;
-const { grow } = Memory.prototype;
-const registry = new FinalizationRegistry((counted) => charge(-counted.bytes));
-const register = registry.register;
-
-// The state of a counted memory, out of the program's reach.
-class Counted extends (function (memory) { return memory; }) {
-  #counted;
-  constructor(memory, counted) {
-    super(memory);
-    this.#counted = counted;
-  }
-  static of(memory) {
-    return typeof memory === 'object' && memory !== null && #counted in memory ? memory.#counted : undefined;
-  }
-}
-const countedOf = Counted.of;
-
-const bytesOf = (memory) => apply(grow, memory, [0]) * PAGE_BYTES;
+// Every memory is made here, also those that modules declare for themselves (`modules/wasm.rs` has made imports of them),
+// so that each can be counted.
+const { Memory, Module, Instance, instantiate } = WebAssembly;
+const importsOf = Module.imports;
+const bufferOf = getOwnPropertyDescriptor(Memory.prototype, 'buffer').get;
 
 const PlatformMemory = new Proxy(Memory, {
   __proto__: null,
   construct(target, values, newTarget) {
     const memory = construct(Memory, values, newTarget);
-    const counted = { __proto__: null, bytes: bytesOf(memory) };
-    new Counted(memory, counted);
-    apply(register, registry, [memory, counted]);
-    charge(counted.bytes);
+    count(memory, apply(bufferOf, memory, []));
     return memory;
   },
 });
+
+// What a module's own memories are imported from, on top of what the program gives it.
+function withMemories(module, imports) {
+  let all;
+  try {
+    all = apply(importsOf, Module, [module]);
+  } catch {
+    return imports;
+  }
+  let others = all.length;
+  while (others > 0 && all[others - 1].module === OWN_MEMORIES) others--;
+  const given = (typeof imports === 'object' && imports !== null) || typeof imports === 'function';
+  // Where the program should have given something and did not, V8 is to say so.
+  if (others === all.length || (!given && (others > 0 || imports !== undefined))) return imports;
+  const memories = { __proto__: null };
+  for (let at = others; at < all.length; at++) {
+    const { name } = all[at];
+    memories[name] = construct(PlatformMemory, [memoryOf(name)]);
+  }
+  return { __proto__: given ? imports : null, [OWN_MEMORIES]: memories };
+}
+
+const PlatformInstance = new Proxy(Instance, {
+  __proto__: null,
+  construct: (target, values, newTarget) =>
+    construct(Instance, values.length === 0 ? [] : [values[0], withMemories(values[0], values[1])], newTarget),
+});
+
 replace(Memory.prototype, 'constructor', PlatformMemory);
 replace(WebAssembly, 'Memory', PlatformMemory);
-replace(Memory.prototype, 'grow', {
-  grow(delta) {
-    const before = apply(grow, this, [delta]);
-    const counted = countedOf(this);
-    if (counted !== undefined) {
-      const bytes = bytesOf(this);
-      charge(bytes - counted.bytes);
-      counted.bytes = bytes;
-    }
-    return before;
+replace(Instance.prototype, 'constructor', PlatformInstance);
+replace(WebAssembly, 'Instance', PlatformInstance);
+replace(WebAssembly, 'instantiate', {
+  instantiate(source) {
+    return apply(instantiate, WebAssembly, [source, withMemories(source, arguments[1])]);
   },
-}.grow);
+}.instantiate);
+replace(Module, 'imports', {
+  imports(module) {
+    const all = apply(importsOf, Module, [module]);
+    let shown = all.length;
+    while (shown > 0 && all[shown - 1].module === OWN_MEMORIES) shown--;
+    all.length = shown;
+    return all;
+  },
+}.imports);
 
 return { __proto__: null };

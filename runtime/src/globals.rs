@@ -8,6 +8,7 @@ use crate::api::{self, Host, TimerId, Uncaught};
 use crate::channel::{ConsoleLevel, ConsoleSink};
 use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
+use crate::limits::aside::Aside;
 use crate::rpc::glue;
 
 /// Prepares a new context before any program is known.
@@ -43,8 +44,19 @@ impl Host for IsolateState {
         self.worker.borrow().as_ref()?.channels.console.clone()
     }
 
-    fn charge_memory(&self, bytes: i64) {
-        self.memory.charge(bytes);
+    fn count_memory(
+        &self,
+        scope: &mut v8::PinScope<'_, '_>,
+        memory: v8::Local<'_, v8::Object>,
+        bytes: v8::SharedRef<v8::BackingStore>,
+    ) {
+        self.wasm.add(scope, memory, bytes);
+        self.shared.set_has_wasm();
+        self.look_at_wasm_memory(scope);
+    }
+
+    fn log(&self, format: &mut dyn FnMut()) {
+        self.aside(Aside::Logging, format);
     }
 
     fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> Option<TimerId> {

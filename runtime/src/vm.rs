@@ -37,10 +37,10 @@ impl Vm {
             .array_buffer_allocator(allocator(&memory))
             .allow_atomics_wait(false);
         let mut isolate = v8::Isolate::new(params);
-        shared.set_v8(isolate.thread_safe_handle());
         let state = IsolateState::new(shared.clone(), memory);
         isolate.set_slot(state.clone());
         let data = Rc::as_ptr(&state).cast_mut().cast::<c_void>();
+        shared.set_v8(isolate.thread_safe_handle());
         isolate.set_microtasks_policy(v8::MicrotasksPolicy::Explicit);
         isolate.add_near_heap_limit_callback(near_heap_limit, data);
         isolate.add_gc_epilogue_callback(after_gc, data, v8::GCType::kGCTypeMarkSweepCompact);
@@ -96,6 +96,7 @@ impl Vm {
                 }
             }
         }
+        self.state.look_at_wasm_memory(&mut self.isolate);
         if self.state.shared.cause().is_none() {
             // An object kept alive by WeakRef.deref() stays so until the turn ends.
             self.isolate.clear_kept_objects();
@@ -124,6 +125,9 @@ impl Vm {
 }
 
 /// Runs inside a garbage collection: flags, ends, and returns a larger limit, without which V8 aborts the process.
+///
+/// # Safety
+/// `data` is the pointer it was registered with, and the isolate's state lives.
 unsafe extern "C" fn near_heap_limit(data: *mut c_void, current: usize, initial: usize) -> usize {
     // SAFETY: `data` is the isolate's state, which outlives the isolate (see `Vm::dispose`).
     let state = unsafe { &*data.cast::<IsolateState>() };
@@ -131,6 +135,10 @@ unsafe extern "C" fn near_heap_limit(data: *mut c_void, current: usize, initial:
     current.max(initial).saturating_add(HEAP_GRACE_BYTES)
 }
 
+/// Runs at the end of a garbage collection: tells the meter what is left.
+///
+/// # Safety
+/// V8 calls it on the isolate's thread with the live isolate; `data` is the pointer it was registered with.
 unsafe extern "C" fn after_gc(
     isolate: v8::UnsafeRawIsolatePtr,
     _kind: v8::GCType,
@@ -141,16 +149,35 @@ unsafe extern "C" fn after_gc(
     let mut isolate = unsafe { v8::Isolate::from_raw_isolate_ptr(isolate) };
     // SAFETY: `data` is the isolate's state, which outlives the isolate (see `Vm::dispose`).
     let state = unsafe { &*data.cast::<IsolateState>() };
-    state.memory.set_heap_bytes(heap_bytes(&mut isolate, &state.memory));
+    // First, since what was collected must not count against what is left.
+    state.memory.set_wasm_bytes(state.wasm.bytes());
+    state.memory.set_heap_bytes(heap_bytes(&mut isolate, state));
 }
 
-/// V8's heap, and the memory V8 accounts for beside it that our allocator did not hand out (WebAssembly).
-fn heap_bytes(isolate: &mut v8::Isolate, memory: &MemoryMeter) -> usize {
+/// Runs at a point where the program's thread can be interrupted, because the watchdog asked for it.
+///
+/// # Safety
+/// V8 calls it on the isolate's thread with the live isolate; it must not be called otherwise.
+pub(crate) unsafe extern "C" fn look_at_memory(isolate: v8::UnsafeRawIsolatePtr, _data: *mut c_void) {
+    // SAFETY: see above.
+    let mut isolate = unsafe { v8::Isolate::from_raw_isolate_ptr(isolate) };
+    let state = IsolateState::of(&isolate);
+    state.shared.memory_looked_at();
+    state.look_at_wasm_memory(&mut isolate);
+}
+
+/// V8's heap, and the memory V8 accounts for beside it that is not counted elsewhere.
+fn heap_bytes(isolate: &mut v8::Isolate, state: &IsolateState) -> usize {
     let statistics = isolate.get_heap_statistics();
-    let external = statistics.external_memory().saturating_sub(memory.buffer_bytes());
+    let counted = state.memory.buffer_bytes().saturating_add(state.wasm.told());
+    let external = statistics.external_memory().saturating_sub(counted);
     statistics.used_heap_size().saturating_add(external)
 }
 
+/// No WebAssembly from bytes.
+///
+/// # Safety
+/// None of it: it looks at nothing. V8 wants the signature.
 unsafe extern "C" fn refuse_wasm_from_bytes(_context: v8::Local<v8::Context>, _source: v8::Local<v8::String>) -> bool {
     false
 }

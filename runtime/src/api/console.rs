@@ -33,7 +33,11 @@ fn write(scope: &mut v8::PinScope<'_, '_>, args: v8::FunctionCallbackArguments<'
     let Some(sink) = host(scope).and_then(|host| host.console()) else { return };
     let Some(index) = args.data().uint32_value(scope) else { return };
     let Some((_, level)) = METHODS.get(index as usize) else { return };
-    if let Some(text) = text(scope, &args) {
+    let mut line = None;
+    if let Some(host) = host(scope) {
+        host.log(&mut || line = text(scope, &args));
+    }
+    if let Some(text) = line {
         sink.line(*level, &text);
     }
 }

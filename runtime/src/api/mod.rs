@@ -23,6 +23,7 @@ mod fetch;
 mod form_data;
 mod html_rewriter;
 mod inspect;
+mod intrinsics;
 mod registry;
 mod rejections;
 mod resources;
@@ -69,6 +70,9 @@ pub trait Host {
     /// Where console lines go; `None` discards them.
     fn console(&self) -> Option<Arc<dyn ConsoleSink>>;
 
+    /// Calls `format`, whose CPU time is for formatting what is logged and has a budget of its own.
+    fn log(&self, format: &mut dyn FnMut());
+
     /// Calls `callback` without arguments in a turn of its own, as part of the current invocation, once `delay_ms`
     /// (finite, not negative) have passed. `None` when the isolate holds too many timers, or outside an invocation.
     fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> Option<TimerId>;
@@ -76,8 +80,13 @@ pub trait Host {
     /// Forgets a timer. One that has fired, or never existed, is ignored.
     fn cancel_timer(&self, id: TimerId);
 
-    /// The program took, or gave back, memory that neither V8's heap nor an allocator shows, in bytes.
-    fn charge_memory(&self, bytes: i64);
+    /// The program made a WebAssembly memory, whose buffer has these bytes. Nothing else shows them, nor how they grow.
+    fn count_memory(
+        &self,
+        scope: &mut v8::PinScope<'_, '_>,
+        memory: v8::Local<'_, v8::Object>,
+        bytes: v8::SharedRef<v8::BackingStore>,
+    );
 
     /// An exception that no JavaScript will catch.
     fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>, how: Uncaught);

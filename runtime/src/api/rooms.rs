@@ -2,7 +2,7 @@
 
 use super::{
     async_context, base64, buffer, compat, compression, crypto, durable_objects, encoding, fetch, form_data,
-    html_rewriter, inspect, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
+    html_rewriter, inspect, intrinsics, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
 };
 use super::{rpc, rpc_signal};
 
@@ -44,7 +44,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("wrapped", include_str!("../../js/wrapped.js"), Some(unsafe_eval::install_wrapped)),
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
-    library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(timers::install_intrinsics)),
+    library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(intrinsics::install)),
     library("inspect_names", include_str!("../../js/inspect_names.js"), Some(inspect::install)),
     library("inspect_format", include_str!("../../js/inspect_format.js"), None),
     library("inspect", include_str!("../../js/inspect.js"), None),

@@ -30,25 +30,6 @@ pub(super) fn install_clock(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<
     set_function(scope, target, "now", now)
 }
 
-pub(super) fn install_intrinsics(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
-    set_function(scope, target, "now", now)?;
-    set_function(scope, target, "charge", charge)
-}
-
-/// `charge(bytes)`: memory that V8 allocates out of everybody's sight; negative when it is gone.
-fn charge(
-    scope: &mut v8::PinScope<'_, '_>,
-    args: v8::FunctionCallbackArguments<'_>,
-    _: v8::ReturnValue<'_, v8::Value>,
-) {
-    let bytes = args.get(0).integer_value(scope).unwrap_or(0);
-    // So that V8 collects what is garbage before there is too much of it.
-    scope.adjust_amount_of_external_allocated_memory(bytes);
-    if let Some(host) = host(scope) {
-        host.charge_memory(bytes);
-    }
-}
-
 pub(super) fn install_errors(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "describe", describe)?;
     set_function(scope, target, "report", report)

@@ -74,7 +74,7 @@ fn new_function<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, 
 
 fn new_wasm_module<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(bytes) = copy_bytes(arguments.get(0)) else { return };
-    if let Some(module) = permitted(scope, |scope| v8::WasmModuleObject::compile(scope, &bytes)) {
+    if let Some(module) = permitted(scope, |scope| crate::modules::wasm::compile(scope, &bytes)) {
         returned.set(module.into());
     }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::channel::InvocationReport;
 use crate::isolate::inbox::Shared;
+use crate::limits::aside;
 use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError};
@@ -47,6 +48,7 @@ pub(crate) struct InvocationState {
     /// What was used before its budget was last refilled.
     cpu_refilled_ns: Cell<u64>,
     sub_requests: Cell<u32>,
+    logging_left_ns: Cell<u64>,
     /// Outgoing calls and timers that may still wake it.
     pending_io: Cell<usize>,
     /// Objects of its session that somebody outside holds.
@@ -78,6 +80,7 @@ impl InvocationState {
             cpu_used_ns: Cell::new(0),
             cpu_refilled_ns: Cell::new(0),
             sub_requests: Cell::new(0),
+            logging_left_ns: aside::full(aside::LOGGING_CPU),
             pending_io: Cell::new(0),
             exports: Cell::new(0),
             callbacks: Cell::new(0),
@@ -95,6 +98,11 @@ impl InvocationState {
     pub(crate) fn cpu_remaining_ns(&self) -> Option<u64> {
         let limit = nanos(Duration::from_millis(u64::from(self.limits.cpu_ms?)));
         Some(limit.saturating_sub(self.cpu_used_ns.get().saturating_sub(self.cpu_refilled_ns.get())))
+    }
+
+    /// What is left for formatting what it logs, in ns.
+    pub(crate) fn logging_left_ns(&self) -> &Cell<u64> {
+        &self.logging_left_ns
     }
 
     pub(crate) fn charge_cpu_ns(&self, used_ns: u64) {

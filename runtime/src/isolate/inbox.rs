@@ -1,7 +1,7 @@
 //! The way into an isolate: a queue read by its thread, and the sticky cause that ends it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use crossbeam_channel::Sender;
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::{EntrypointSpec, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
-use crate::limits::watchdog::Expire;
+use crate::limits::watchdog::{self, Expire};
 use crate::objects::ObjectKey;
 use crate::rpc::exports::ExportId;
 use crate::rpc::{Call, Reply, RpcError};
@@ -57,6 +57,7 @@ pub(crate) struct Invoke {
 pub(crate) enum Scope {
     Startup = 0,
     Invocation = 1,
+    DynamicImport = 2,
 }
 
 type OnIsolateEnd = Box<dyn FnOnce(Cause) + Send>;
@@ -80,6 +81,9 @@ pub(crate) struct Shared {
     replies: Mutex<HashMap<u64, (InvocationId, Reply)>>,
     loading: Mutex<Option<LoadDone>>,
     owner: OnceLock<WeakIsolate>,
+    /// Whether there are memories that grow unseen, and whether the thread was asked to look at them and has not yet.
+    has_wasm: AtomicBool,
+    look_asked: AtomicBool,
     next_id: AtomicU64,
 }
 
@@ -98,6 +102,8 @@ impl Shared {
             replies: Mutex::default(),
             loading: Mutex::new(None),
             owner: OnceLock::new(),
+            has_wasm: AtomicBool::new(false),
+            look_asked: AtomicBool::new(false),
             next_id: AtomicU64::new(1),
         }
     }
@@ -110,6 +116,17 @@ impl Shared {
     pub(crate) fn set_owner(&self, owner: WeakIsolate) {
         // Set once, by `Isolate::spawn`, before anything is posted.
         let _ = self.owner.set(owner);
+    }
+
+    /// From now on the isolate has memories that grow unseen.
+    pub(crate) fn set_has_wasm(&self) {
+        if !self.has_wasm.swap(true, SeqCst) {
+            watchdog::look();
+        }
+    }
+
+    pub(crate) fn memory_looked_at(&self) {
+        self.look_asked.store(false, SeqCst);
     }
 
     /// A number unique in this isolate.
@@ -150,6 +167,11 @@ impl Shared {
         self.running.store(invocation.unwrap_or(0), SeqCst);
     }
 
+    /// Notes what the running invocation's turn does now.
+    pub(crate) fn set_scope(&self, scope: Scope) {
+        self.scope.store(scope as u8, SeqCst);
+    }
+
     /// Why the isolate was ended, if it was.
     pub(crate) fn cause(&self) -> Option<Cause> {
         Cause::from_code(self.cause.load(SeqCst))
@@ -170,8 +192,11 @@ impl Shared {
     /// Ends the isolate for a limit the running scope met.
     pub(crate) fn end_running(&self) {
         let running = self.running.load(SeqCst);
-        if self.scope.load(SeqCst) == Scope::Startup as u8 {
+        let scope = self.scope.load(SeqCst);
+        if scope == Scope::Startup as u8 {
             self.end_by(Cause::ExceededStartupCpu, 0);
+        } else if scope == Scope::DynamicImport as u8 {
+            self.end_by(Cause::ExceededStartupCpu, running);
         } else {
             self.end_by(Cause::ExceededCpu, running);
         }
@@ -246,6 +271,18 @@ impl Expire for Shared {
 
     fn ending(&self) -> bool {
         self.cause().is_some()
+    }
+
+    fn look_at_memory(&self) -> bool {
+        if !self.has_wasm.load(SeqCst) {
+            return false;
+        }
+        if !self.look_asked.swap(true, SeqCst)
+            && let Some(v8) = self.v8.get()
+        {
+            v8.request_interrupt(crate::vm::look_at_memory, std::ptr::null_mut());
+        }
+        true
     }
 
     fn ignored(&self) {

@@ -4,17 +4,20 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::inbox::Shared;
+use super::inbox::{Scope, Shared};
 use super::timers::Timers;
 use super::{ClockPolicy, HangPolicy, Isolate};
 use crate::channel::Channels;
 use crate::compat::{CompatFlags, Flag};
 use crate::invocation::{InvocationId, InvocationState};
 use crate::limits::ResourceLimits;
-use crate::limits::cpu::this_thread_ns;
+use crate::limits::aside::{Aside, Asides};
+use crate::limits::cpu::{nanos, this_thread_ns};
 use crate::limits::memory::MemoryMeter;
+use crate::limits::overshoot;
+use crate::limits::wasm_memory::WasmMemories;
 use crate::modules::registry::Registry;
 
 /// What every Worker of the isolate's life gets from whoever loaded it.
@@ -33,6 +36,7 @@ pub(crate) struct Worker {
 pub(crate) struct IsolateState {
     pub(crate) shared: Arc<Shared>,
     pub(crate) memory: Arc<MemoryMeter>,
+    pub(crate) wasm: WasmMemories,
     pub(crate) registry: RefCell<Registry>,
     pub(crate) worker: RefCell<Option<Rc<Worker>>>,
     pub(crate) timers: RefCell<Timers>,
@@ -44,6 +48,9 @@ pub(crate) struct IsolateState {
     aborted: Cell<bool>,
     /// CPU reading at which the running turn began, 0 between turns.
     turn_started_ns: Cell<u64>,
+    /// What the running turn does beside its invocation's work, and what is left for importing.
+    pub(crate) asides: Asides,
+    import_left_ns: Cell<u64>,
 }
 
 impl IsolateState {
@@ -51,6 +58,7 @@ impl IsolateState {
         let state = Rc::new(Self {
             shared,
             memory,
+            wasm: WasmMemories::default(),
             registry: RefCell::default(),
             worker: RefCell::default(),
             timers: RefCell::default(),
@@ -59,6 +67,8 @@ impl IsolateState {
             clock_ms: Cell::new(0.0),
             aborted: Cell::new(false),
             turn_started_ns: Cell::new(0),
+            asides: Asides::default(),
+            import_left_ns: Cell::new(0),
         });
         state.advance_clock();
         state
@@ -145,6 +155,25 @@ impl IsolateState {
         if real { system_ms() } else { self.clock_ms.get() }
     }
 
+    /// Looks at the WebAssembly memories, which grow without a word; over the limit, what is garbage goes first. On the
+    /// isolate's thread, outside a garbage collection.
+    pub(crate) fn look_at_wasm_memory(&self, isolate: &mut v8::Isolate) {
+        if self.wasm.is_empty() && self.wasm.told() == 0 {
+            return;
+        }
+        let look = |isolate: &mut v8::Isolate| {
+            let bytes = self.wasm.bytes();
+            self.wasm.tell(isolate, bytes);
+            self.memory.set_wasm_bytes(bytes)
+        };
+        if look(isolate) {
+            isolate.low_memory_notification();
+            if look(isolate) {
+                self.memory.flag();
+            }
+        }
+    }
+
     pub(crate) fn set_turn_started_ns(&self, reading: u64) {
         self.turn_started_ns.set(reading);
     }
@@ -153,13 +182,40 @@ impl IsolateState {
     pub(crate) fn turn_cpu_ns(&self) -> u64 {
         match self.turn_started_ns.get() {
             0 => 0,
-            started => this_thread_ns().saturating_sub(started),
+            started => this_thread_ns().saturating_sub(started).saturating_sub(self.asides.used_ns()),
         }
+    }
+
+    /// Sets the CPU time for all modules that are imported dynamically.
+    pub(crate) fn set_import_budget(&self, budget: Duration) {
+        self.import_left_ns.set(nanos(budget));
+    }
+
+    /// Runs a part of an invocation's turn on a budget of its own. In other turns it is a part of them.
+    pub(crate) fn aside<T>(&self, aside: Aside, work: impl FnOnce() -> T) -> T {
+        let Some(invocation) = self.current().filter(|_| !self.asides.inside()) else { return work() };
+        let left = match aside {
+            Aside::DynamicImport => &self.import_left_ns,
+            Aside::Logging => invocation.logging_left_ns(),
+        };
+        if aside == Aside::DynamicImport {
+            self.shared.set_scope(Scope::DynamicImport);
+        }
+        let (budget, used_before) = (left.get(), self.asides.used_ns());
+        let done = self.asides.run(left, work);
+        if left.get() == 0 {
+            self.shared.end_running();
+            let used = self.asides.used_ns().saturating_sub(used_before);
+            overshoot::record(Duration::from_nanos(used.saturating_sub(budget)));
+        }
+        self.shared.set_scope(Scope::Invocation);
+        done
     }
 
     /// Drops every handle into V8's heap, which is about to go.
     pub(crate) fn clear(&self) {
         self.set_current(None);
+        self.wasm.clear();
         *self.timers.borrow_mut() = Timers::default();
         *self.registry.borrow_mut() = Registry::default();
         *self.worker.borrow_mut() = None;

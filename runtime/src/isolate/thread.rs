@@ -65,6 +65,7 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, rea
     };
     let vm = Vm::new(config, shared);
     let watch = Registration::new(clock, shared.clone());
+    vm.state.asides.set_deadline(watch.deadline());
     ready();
     let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0 };
     thread.serve(inbox);
@@ -152,6 +153,7 @@ impl Thread {
             }));
         }
         self.shared.hold_loading(done);
+        self.vm.state.set_import_budget(startup_cpu);
         let state = self.vm.state.clone();
         let mut result = None;
         let startup = self.run_turn(Payer::Startup(startup_cpu), |scope| {
@@ -228,14 +230,13 @@ impl Thread {
         self.vm.state.set_current(invocation);
         let started = this_thread_ns();
         self.vm.state.set_turn_started_ns(started);
-        if let Some(budget) = budget_ns {
-            self.watch.enter(self.turn, started.saturating_add(budget), budget);
-        }
+        // Also without a budget: the watchdog sees to more than CPU time.
+        let budget = budget_ns.unwrap_or(u64::MAX);
+        self.vm.state.asides.begin(started.saturating_add(budget));
+        self.watch.enter(self.turn, started.saturating_add(budget), budget);
         self.vm.turn(V8_TASKS_PER_TURN_MAX, work);
-        if budget_ns.is_some() {
-            self.watch.leave();
-        }
-        let used = this_thread_ns().saturating_sub(started);
+        self.watch.leave();
+        let used = this_thread_ns().saturating_sub(started).saturating_sub(self.vm.state.asides.used_ns());
         if let Payer::Invocation(invocation) = &payer {
             invocation.charge_cpu_ns(used);
         }

@@ -1,7 +1,7 @@
 //! One memory limit over the V8 heap, ArrayBuffers and WebAssembly memory together.
 //!
-//! Buffers are counted where they are allocated; the heap and WebAssembly memory are read from V8 after each garbage
-//! collection and at the end of each turn, since only V8 knows them.
+//! Buffers are counted where they are allocated; the heap is read from V8 after each garbage collection, and
+//! WebAssembly memories are looked at (see `wasm_memory`).
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(crate) struct MemoryMeter {
     buffer_bytes: AtomicUsize,
     /// Last known V8 heap plus other memory V8 accounts for.
     heap_bytes: AtomicUsize,
+    /// WebAssembly memories, as they were last looked at.
+    wasm_bytes: AtomicUsize,
     refusals: AtomicU32,
     exceeded: AtomicBool,
     on_exceeded: Box<dyn Fn() + Send + Sync>,
@@ -33,18 +35,30 @@ impl MemoryMeter {
             limit_bytes,
             buffer_bytes: AtomicUsize::new(0),
             heap_bytes: AtomicUsize::new(0),
+            wasm_bytes: AtomicUsize::new(0),
             refusals: AtomicU32::new(0),
             exceeded: AtomicBool::new(false),
             on_exceeded: Box::new(on_exceeded),
         })
     }
 
-    /// Reports the V8 heap's size (WebAssembly memory included); flags when the sum is over the limit.
+    /// Reports the V8 heap's size; flags when the sum is over the limit.
     pub(crate) fn set_heap_bytes(&self, bytes: usize) {
         self.heap_bytes.store(bytes, Relaxed);
-        if bytes.saturating_add(self.buffer_bytes.load(Relaxed)) > self.limit_bytes {
+        if self.over() {
             self.flag();
         }
+    }
+
+    /// Reports the size of all WebAssembly memories; whether the sum is over the limit.
+    pub(crate) fn set_wasm_bytes(&self, bytes: usize) -> bool {
+        self.wasm_bytes.store(bytes, Relaxed);
+        self.over()
+    }
+
+    fn over(&self) -> bool {
+        let others = self.heap_bytes.load(Relaxed).saturating_add(self.wasm_bytes.load(Relaxed));
+        others.saturating_add(self.buffer_bytes.load(Relaxed)) > self.limit_bytes
     }
 
     /// Reports the V8 heap's size with its garbage, before an answer leaves. V8 keeps that within the limit by itself,
@@ -69,7 +83,8 @@ impl MemoryMeter {
 
     fn admit(&self, bytes: usize) -> bool {
         let total = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
-        if total.saturating_add(self.heap_bytes.load(Relaxed)) <= self.limit_bytes {
+        let others = self.heap_bytes.load(Relaxed).saturating_add(self.wasm_bytes.load(Relaxed));
+        if total.saturating_add(others) <= self.limit_bytes {
             self.refusals.store(0, Relaxed);
             return true;
         }
@@ -78,19 +93,6 @@ impl MemoryMeter {
             self.flag();
         }
         false
-    }
-
-    /// Counts memory that V8 allocated past our allocator (WebAssembly's), or its release. It is there already, so
-    /// there is nothing to refuse: over the limit the isolate ends.
-    pub(crate) fn charge(&self, bytes: i64) {
-        let size = usize::try_from(bytes.unsigned_abs()).unwrap_or(usize::MAX);
-        if bytes < 0 {
-            return self.release(size);
-        }
-        let total = self.buffer_bytes.fetch_add(size, Relaxed).saturating_add(size);
-        if total.saturating_add(self.heap_bytes.load(Relaxed)) > self.limit_bytes {
-            self.flag();
-        }
     }
 
     fn release(&self, bytes: usize) {

@@ -1,8 +1,10 @@
 //! Limits: pure decisions, the meters, and the watchdog that enforces CPU time during a turn.
 
+pub(crate) mod aside;
 pub(crate) mod cpu;
 pub(crate) mod memory;
 pub mod overshoot;
+pub(crate) mod wasm_memory;
 pub(crate) mod watchdog;
 
 use std::time::Duration;

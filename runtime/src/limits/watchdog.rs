@@ -24,6 +24,9 @@ const LINGER_NS: u64 = 5_000_000;
 /// the thread is left to itself, which only ending its process would change.
 const IGNORED_AFTER_NS: u64 = 10_000_000;
 
+/// How often a turn with memory that grows unseen is asked to look at it.
+const MEMORY_LOOK_NS: u64 = 5_000_000;
+
 static STUCK: AtomicUsize = AtomicUsize::new(0);
 
 /// What the watchdog does when a budget is used up.
@@ -33,6 +36,10 @@ pub(crate) trait Expire: Send + Sync {
 
     /// Whether what runs was told to end, for whatever cause.
     fn ending(&self) -> bool;
+
+    /// Called on the watchdog's thread while a turn runs: asks it to look at memory that grows unseen, if it has any;
+    /// returns whether to ask again. Must not block.
+    fn look_at_memory(&self) -> bool;
 
     /// Called on the watchdog's thread when a turn goes on although it was told to end: it is in a builtin that does
     /// not look. Answers whoever waits for it. Must not block.
@@ -111,11 +118,13 @@ impl Registration {
     /// A turn begins that may use CPU until the thread's clock reads `deadline_ns`; `remaining_ns` from now.
     pub(crate) fn enter(&self, turn: u64, deadline_ns: u64, remaining_ns: u64) {
         self.0.turn.store(turn, SeqCst);
-        self.0.deadline_ns.store(deadline_ns.max(1), SeqCst);
         WATCHDOG.turns.fetch_add(1, SeqCst);
-        if monotonic_ns().saturating_add(remaining_ns) < WATCHDOG.next_wake_ns.load(SeqCst) {
-            WATCHDOG.ring();
-        }
+        self.deadline().set(deadline_ns, remaining_ns);
+    }
+
+    /// The deadline of the turn that runs, to be moved by its own thread.
+    pub(crate) fn deadline(&self) -> Deadline {
+        Deadline(self.0.clone())
     }
 
     /// The turn is over.
@@ -123,6 +132,19 @@ impl Registration {
         self.0.deadline_ns.store(0, SeqCst);
         if self.0.ignoring_turn.swap(0, SeqCst) != 0 {
             STUCK.fetch_sub(1, SeqCst);
+        }
+    }
+}
+
+/// The deadline of the turn that runs on one thread.
+pub(crate) struct Deadline(Arc<Slot>);
+
+impl Deadline {
+    /// What runs may use CPU until the thread's clock reads `deadline_ns`; `remaining_ns` from now.
+    pub(crate) fn set(&self, deadline_ns: u64, remaining_ns: u64) {
+        self.0.deadline_ns.store(deadline_ns.max(1), SeqCst);
+        if monotonic_ns().saturating_add(remaining_ns) < WATCHDOG.next_wake_ns.load(SeqCst) {
+            WATCHDOG.ring();
         }
     }
 }
@@ -218,6 +240,9 @@ impl Watchdog {
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
                 least = least.min(deadline - used);
+                if slot.expire.look_at_memory() {
+                    least = least.min(MEMORY_LOOK_NS);
+                }
             } else if slot.deadline_ns.load(SeqCst) == deadline && slot.expired_turn.swap(turn, SeqCst) != turn {
                 slot.expire.expire(turn);
                 least = least.min(slot.look_at_ending(turn));

@@ -8,6 +8,7 @@ pub(crate) mod registry;
 mod resolve;
 pub(crate) mod start;
 mod synthetic;
+pub(crate) mod wasm;
 
 use std::sync::Arc;
 

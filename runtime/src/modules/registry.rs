@@ -9,6 +9,7 @@ use super::synthetic;
 use super::{CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, code_cache};
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
+use crate::limits::aside::Aside;
 
 /// Whose a module is, which decides who may import it and what it may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -249,7 +250,8 @@ pub(crate) fn import_dynamically<'s, 'i>(
     let from = referrer.to_rust_string_lossy(scope);
     let specifier = specifier.to_rust_string_lossy(scope);
     v8::tc_scope!(let scope, scope);
-    match namespace_of(scope, &specifier, &from) {
+    let state = IsolateState::of(scope);
+    match state.aside(Aside::DynamicImport, || namespace_of(scope, &specifier, &from)) {
         Some(Imported { namespace, evaluation: Some(evaluation) }) => {
             // Resolved with the namespace once (asynchronous) evaluation is done.
             let namespace_data: v8::Local<v8::Value> = namespace;

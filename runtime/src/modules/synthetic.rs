@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::ModuleContent;
 use super::builtin::{self, resolve};
 use super::registry::{ModuleId, OriginKind, Space, module_named, origin, resolve_import};
+use super::{ModuleContent, wasm};
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 
@@ -58,7 +58,7 @@ fn value_of<'s>(scope: &mut v8::PinScope<'s, '_>, content: &ModuleContent) -> Op
             let store = v8::ArrayBuffer::new_backing_store_from_vec(bytes.to_vec()).make_shared();
             Some(v8::ArrayBuffer::with_backing_store(scope, &store).into())
         }
-        ModuleContent::Wasm(bytes) => Some(v8::WasmModuleObject::compile(scope, bytes)?.into()),
+        ModuleContent::Wasm(bytes) => Some(wasm::compile(scope, bytes)?.into()),
         ModuleContent::EsModule(_) | ModuleContent::CommonJs(_) | ModuleContent::Builtin => None,
     })
 }

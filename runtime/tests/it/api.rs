@@ -56,7 +56,16 @@ impl Host for VirtualHost {
     fn console(&self) -> Option<Arc<dyn ConsoleSink>> {
         Some(self.lines.clone())
     }
-    fn charge_memory(&self, _bytes: i64) {
+    fn log(&self, format: &mut dyn FnMut()) {
+        format();
+    }
+
+    fn count_memory(
+        &self,
+        _: &mut v8::PinScope<'_, '_>,
+        _: v8::Local<'_, v8::Object>,
+        _: v8::SharedRef<v8::BackingStore>,
+    ) {
         // No isolate is metered here.
     }
 

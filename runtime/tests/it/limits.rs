@@ -1,0 +1,125 @@
+//! Limits that Workers meet: memory of every kind, summed; CPU time of what is not an invocation's own work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
+use loaderd_runtime::isolate::EntrypointSpec;
+use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent};
+
+use crate::rpc::call;
+use crate::support::{code, isolate, load};
+
+/// `(module (memory 1) (func (export "grow") (param i32) (result i32) (memory.grow (local.get 0))))`
+///
+/// Its memory is its own: neither exported nor made by JavaScript.
+const GROWS: &[u8] = b"\0asm\x01\0\0\0\x01\x06\x01\x60\x01\x7f\x01\x7f\x03\x02\x01\0\x05\x03\x01\0\x01\
+    \x07\x08\x01\x04grow\0\0\x0a\x08\x01\x06\0\x20\0\x40\0\x0b";
+
+/// Where memory comes from, as the top level of a Worker, and whether it fits.
+const MEMORIES: &[(&str, &str, bool)] = &[
+    ("one that a module has and grows, within the limit", "made().grow(1000)", true),
+    ("several that modules have and grow", "for (let n = 0; n < 3; n++) made().grow(1000)", false),
+    ("very many small ones", "for (let n = 0; n < 40; n++) made().grow(100)", false),
+    (
+        "one of a module beside buffers",
+        "made().grow(1000); keep.push(new Uint8Array(40000000), new Uint8Array(40000000))",
+        false,
+    ),
+    (
+        "one of a module beside one of JavaScript",
+        "made().grow(1500); keep.push(new WebAssembly.Memory({ initial: 1000 }))",
+        false,
+    ),
+    (
+        "one that grows while nothing else runs",
+        "made().grow(100); for (let n = 0; n < 3; n++) made(); for (;;) for (const k of keep) k.grow(10)",
+        false,
+    ),
+    ("a module's imports, seen by the program", "if (WebAssembly.Module.imports(grows).length > 0) throw 1", true),
+    (
+        "several that come and go",
+        "const one = () => { new WebAssembly.Instance(grows).exports.grow(800); }; for (let n = 0; n < 20; n++) one();",
+        true,
+    ),
+];
+
+#[test]
+fn every_kind_of_webassembly_memory_counts_against_the_one_limit() {
+    for (what, source, fits) in MEMORIES {
+        let main = format!(
+            "import grows from './grows.wasm';\nconst keep = [];\n\
+             const made = () => {{ const made = new WebAssembly.Instance(grows).exports; keep.push(made); return made; }};\n\
+             {source};\nexport default {{}}"
+        );
+        let mut worker = code(&[("m.js", &main)]);
+        worker.source.modules.push(Module {
+            name: "grows.wasm".into(),
+            content: ModuleContent::Wasm(GROWS.into()),
+            code_cache: CodeCachePolicy::None,
+        });
+        worker.startup_cpu = Duration::from_secs(20);
+        let ended = load(&isolate(), worker).map(drop).map_err(|error| (error.cause, error.message));
+        match (fits, &ended) {
+            (true, Ok(())) | (false, Err((Some(Cause::ExceededMemory), _))) => {}
+            _ => panic!("{what}: {ended:?}"),
+        }
+    }
+}
+
+/// Somebody must listen, or nothing is formatted.
+struct Nobody;
+
+impl ConsoleSink for Nobody {
+    fn line(&self, _: ConsoleLevel, _: &str) {}
+}
+
+/// What an invocation with 15 ms of its own does, and what ends it. The busy module takes longer than that, and less
+/// than the start-up budget; so does the busy value, and less than the budget for logging.
+const ASIDES: &[(&str, &str, Option<Cause>)] = &[
+    ("a module's evaluation is not its importer's", "await import('busy.js')", None),
+    (
+        "nor is what is left of the importer's time the module's",
+        "await import('busy.js'); for (;;);",
+        Some(Cause::ExceededCpu),
+    ),
+    (
+        "a module that does not end meets the start-up budget",
+        "await import('endless.js')",
+        Some(Cause::ExceededStartupCpu),
+    ),
+    ("formatting is not the logger's", "console.log({ get [Symbol.toStringTag]() { return busy(1.5e6); } })", None),
+    (
+        "formatting has one budget for all that an invocation logs",
+        "for (;;) console.log({ get [Symbol.toStringTag]() { return busy(1e5); } })",
+        Some(Cause::ExceededCpu),
+    ),
+    (
+        "formatting that does not end",
+        "console.log({ get [Symbol.toStringTag]() { for (;;); } })",
+        Some(Cause::ExceededCpu),
+    ),
+];
+
+#[test]
+fn imports_and_logs_have_budgets_of_their_own() {
+    const BUSY: &str =
+        "globalThis.busy = (n) => { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; };";
+    for (what, source, cause) in ASIDES {
+        let main = format!(
+            "import {{ WorkerEntrypoint }} from 'cloudflare:workers';\n{BUSY}\n\
+             export default class extends WorkerEntrypoint {{ async run() {{ {source}; return 'done'; }} }}"
+        );
+        let modules =
+            [("m.js", &*main), ("busy.js", "export default busy(2e7)"), ("endless.js", "for (;;); export {}")];
+        let mut worker = code(&modules);
+        worker.channels.console = Some(Arc::new(Nobody));
+        let isolate = isolate();
+        load(&isolate, worker).expect("it loads");
+        let limits = ResourceLimits { cpu_ms: Some(15), sub_requests: None };
+        let entrypoint = isolate.entrypoint(EntrypointSpec { limits, ..EntrypointSpec::default() });
+        let ended = call(&*entrypoint, &["run"], Vec::new()).map(drop).map_err(|error| error.cause);
+        assert_eq!(ended, cause.map_or(Ok(()), |cause| Err(Some(cause))), "{what}");
+    }
+}
