@@ -243,7 +243,7 @@ class Listener {
 }
 
 // What the rest of the platform may do with one.
-let clearListeners, hasListeners, manageHandlers, onFirstListener;
+let clearListeners, hasListeners, manageHandlers, onFirstListener, watchListeners;
 class EventTarget {
   // Map from type to an array of listeners in order of registration; made when first needed.
   #listeners = null;
@@ -251,6 +251,8 @@ class EventTarget {
   #managed = false;
   // Called when the first listener comes.
   #onFirst = null;
+  // Called with a type when a listener of that type was added or removed.
+  #watch = null;
 
   addEventListener(type, listener, options) {
     if (!(#listeners in this)) illegalInvocation();
@@ -286,6 +288,7 @@ class EventTarget {
     if (list === undefined) listeners.set(name, (list = []));
     for (let i = 0; i < list.length; i++) if (list[i].identity === listener) return;
     list.push(new Listener(listener, call, receiver, once));
+    this.#watch?.(name);
     if (this.#onFirst !== null) {
       const notify = this.#onFirst;
       this.#onFirst = null;
@@ -315,6 +318,7 @@ class EventTarget {
       if (list[i].identity === listener) {
         list[i].removed = true;
         list.splice(i, 1);
+        this.#watch?.(name);
         return;
       }
     }
@@ -356,6 +360,9 @@ class EventTarget {
     };
     onFirstListener = (target, notify) => {
       target.#onFirst = notify;
+    };
+    watchListeners = (target, watch) => {
+      target.#watch = watch;
     };
     manageHandlers = (target) => {
       target.#managed = true;
@@ -417,4 +424,5 @@ return {
   hasListeners,
   manageHandlers,
   onFirstListener,
+  watchListeners,
 };

@@ -1,11 +1,22 @@
-// navigator and performance, with the platform's values: one clock, whose origin is the epoch.
+// navigator, with the platform's values.
 'use strict';
-const { illegalConstructor, illegalInvocation, expose } = load('webidl');
+const { badArgument, illegalConstructor, illegalInvocation, expose } = load('webidl');
 const token = {};
 
 class Navigator {
+  #brand;
   constructor(key) {
     if (key !== token) illegalConstructor();
+    this.#brand = true;
+  }
+  // Sends without waiting for an answer; what goes wrong is reported like any task that fails.
+  sendBeacon(url, body) {
+    if (!(#brand in this)) illegalInvocation();
+    if (arguments.length < 1) badArgument('Navigator', 'sendBeacon', 1, 'string');
+    if (!native.inInvocation()) return false;
+    const init = body === undefined || body === null ? { method: 'POST' } : { method: 'POST', body };
+    load('workers').module.waitUntil(load('fetch').fetch(`${url}`, init));
+    return true;
   }
 }
 // The platform has these as own, read-only properties of the one instance.
@@ -30,20 +41,4 @@ readOnly(navigator, {
   userAgent: 'Cloudflare-Workers',
 });
 
-class Performance {
-  #brand = true;
-  constructor(key) {
-    if (key !== token) illegalConstructor();
-  }
-  get timeOrigin() {
-    if (!(#brand in this)) illegalInvocation();
-    return 0;
-  }
-  now() {
-    if (!(#brand in this)) illegalInvocation();
-    return native.now();
-  }
-}
-expose(Performance, 'Performance');
-
-return { Navigator, navigator, performance: new Performance(token) };
+return { Navigator, navigator };

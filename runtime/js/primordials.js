@@ -47,6 +47,7 @@ return {
   Error,
   TypeError,
   RangeError,
+  WeakRef,
   Promise,
   promiseThen: Promise.prototype.then,
   promiseCatch: Promise.prototype.catch,

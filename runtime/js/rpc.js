@@ -34,7 +34,7 @@ const {
 } = primordials;
 const { isMap, isSet } = native;
 const { DOMException, isDOMException } = load('dom_exception');
-const { badConstructorArgument, illegalConstructor, isResource } = load('webidl');
+const { badConstructorArgument, declare, illegalConstructor, isResource } = load('webidl');
 
 const PATH_MAX = 64;
 // What a value is written for; the numbers are Rust's.
@@ -332,6 +332,7 @@ ServiceStub.prototype.getRpcMethodForTestOnly = function getRpcMethodForTestOnly
 };
 
 class RpcTarget {}
+declare(RpcTarget, 'RpcTarget');
 
 ServiceStub.prototype.fetch = function fetch(input, init) {
   return apply(load('rpc_fetch').fetch, this, [input, init]);

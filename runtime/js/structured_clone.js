@@ -14,4 +14,9 @@ function structuredClone(value, options) {
   return native.clone(value, [...transfer]);
 }
 
-return { structuredClone: unlengthen(structuredClone) };
+// A copy of what is sent to another port.
+function cloneMessage(value) {
+  return native.clone(value, [], 'SharedArrayBuffer is unsupported with MessagePort');
+}
+
+return { structuredClone: unlengthen(structuredClone), cloneMessage };

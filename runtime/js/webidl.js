@@ -127,6 +127,11 @@ function expose(constructor, name, about) {
   return constructor;
 }
 
+// A class that keeps its shape, and whose objects do not cross by structured cloning.
+function declare(constructor, name) {
+  classes.set(constructor.prototype, { is: () => true, name });
+}
+
 // The platform's functions have a length of 0. Not for every method: V8 copies a function's whole shape to change it.
 function unlengthen(fn) {
   return defineProperty(fn, 'length', ZERO);
@@ -181,6 +186,7 @@ return {
   isDictionary,
   toUint32,
   expose,
+  declare,
   unlengthen,
   resourceOf,
   isResource,

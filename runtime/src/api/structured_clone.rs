@@ -181,22 +181,35 @@ fn is_plain(scope: &mut v8::PinScope<'_, '_>, object: v8::Local<'_, v8::Object>)
     registry::object_prototype(scope).is_some_and(|plain| plain.strict_equals(prototype))
 }
 
-/// `clone(value, transfer) → value`.
+/// `clone(value, transfer, noShared?) → value`. With `noShared`, the text of the refusal, memory cannot be shared.
 fn clone_callback<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     args: v8::FunctionCallbackArguments<'s>,
     mut result: v8::ReturnValue<'_, v8::Value>,
 ) {
     let Ok(transfer) = v8::Local::<v8::Array>::try_from(args.get(1)) else { return };
-    if let Some(value) = clone(scope, args.get(0), transfer) {
+    let refusal = args.get(2);
+    let shared = match refusal.is_string() {
+        true => Shared::Refused(refusal.to_rust_string_lossy(scope)),
+        false => Shared::Allowed,
+    };
+    if let Some(value) = clone(scope, args.get(0), transfer, &shared) {
         result.set(value);
     }
+}
+
+/// Whether a copy may share memory with the original.
+enum Shared {
+    Allowed,
+    /// The error's text.
+    Refused(String),
 }
 
 fn clone<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     value: v8::Local<'s, v8::Value>,
     transfer: v8::Local<'s, v8::Array>,
+    shared: &Shared,
 ) -> Option<v8::Local<'s, v8::Value>> {
     let mut buffers: Vec<v8::Local<'s, v8::ArrayBuffer>> = Vec::new();
     for index in 0..transfer.length() {
@@ -224,6 +237,12 @@ fn clone<'s>(
         }
         serializer.release()
     };
+    if let Shared::Refused(text) = shared
+        && !aside.shared_buffers.borrow().is_empty()
+    {
+        throw_type_error(scope, text);
+        return None;
+    }
     // Only now does anything leave its owner: a value that cannot be cloned transfers nothing.
     let mut stores = Vec::with_capacity(buffers.len());
     for buffer in &buffers {

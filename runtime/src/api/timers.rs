@@ -27,7 +27,17 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8
 }
 
 pub(super) fn install_clock(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
-    set_function(scope, target, "now", now)
+    set_function(scope, target, "now", now)?;
+    set_function(scope, target, "inInvocation", in_invocation)
+}
+
+/// `inInvocation()`: false in global scope.
+fn in_invocation(
+    scope: &mut v8::PinScope<'_, '_>,
+    _: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    result.set_bool(host(scope).is_some_and(|host| host.in_invocation()));
 }
 
 pub(super) fn install_errors(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
@@ -96,6 +106,7 @@ pub(super) fn install_handler_errors(
     target: v8::Local<'_, v8::Object>,
 ) -> Option<()> {
     set_function(scope, target, "describe", describe)?;
+    set_function(scope, target, "inInvocation", in_invocation)?;
     set_function(scope, target, "report", report_thrown)
 }
 
