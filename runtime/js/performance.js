@@ -300,6 +300,24 @@ class Performance extends EventTarget {
 }
 expose(Performance, 'Performance');
 
+// Where the Worker did not ask for these, `performance` has the clock only.
+const { has } = load('compat');
+const ENTRY_MEMBERS = [
+  'eventCounts', 'clearMarks', 'clearMeasures', 'clearResourceTimings', 'getEntries', 'getEntriesByName',
+  'getEntriesByType', 'mark', 'measure', 'setResourceTimingBufferSize', 'toJSON',
+];
+const NODE_MEMBERS = ['nodeTiming', 'eventLoopUtilization', 'markResourceTiming', 'timerify'];
+const forNode = has('enable_nodejs_perf_hooks_module');
+if (!forNode) withhold(NODE_MEMBERS);
+if (!forNode && !has('enable_global_performance_classes')) {
+  withhold(ENTRY_MEMBERS);
+  primordials.setPrototypeOf(Performance.prototype, primordials.objectPrototype);
+}
+
+function withhold(members) {
+  for (let i = 0; i < members.length; i++) primordials.deleteProperty(Performance.prototype, members[i]);
+}
+
 return {
   Performance,
   PerformanceEntry,

@@ -44,7 +44,7 @@ use crate::channel::ConsoleSink;
 use crate::compat::Flag;
 
 pub(crate) use self::registry::offer_caches;
-pub use self::registry::{InstallError, install};
+pub use self::registry::{InstallError, install, withhold};
 /// Tells the program's listeners, then the host, of promises rejected without a handler. The turn loop calls it after each
 /// microtask checkpoint.
 pub use self::rejections::tell as tell_rejections;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::console;
-use super::rooms::{INTRINSICS, ROOMS, Room};
+use super::rooms::{FLAGGED, INTRINSICS, ROOMS, Room};
 use crate::code_cache::CodeCache;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
@@ -91,6 +91,28 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let intrinsics = ROOMS.iter().position(|room| room.name == INTRINSICS)?;
     exports(scope, intrinsics)?;
     console::replace_methods(scope, global)
+}
+
+/// Takes away the globals that the Worker has no flag for. Call it when its flags are known, before its code runs.
+pub fn withhold(scope: &mut v8::PinScope<'_, '_>) {
+    let Some(host) = super::host(scope) else { return };
+    let global = scope.get_current_context().global(scope);
+    let service_worker_scope = prototype(scope, global);
+    let worker_scope = service_worker_scope.and_then(|at| prototype(scope, at));
+    let missing = FLAGGED.iter().filter(|(flags, _)| !flags.iter().any(|flag| host.has_flag(*flag)));
+    for name in missing.flat_map(|(_, names)| *names) {
+        let Some(name) = v8::String::new(scope, name) else { return };
+        for holder in [Some(global), worker_scope].into_iter().flatten() {
+            holder.delete(scope, name.into());
+        }
+    }
+}
+
+fn prototype<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    object: v8::Local<'s, v8::Object>,
+) -> Option<v8::Local<'s, v8::Object>> {
+    object.get_prototype(scope)?.try_into().ok()
 }
 
 /// A prototype object whose only property is its `Symbol.toStringTag`.

@@ -5,6 +5,7 @@ use super::{
     html_rewriter, inspect, intrinsics, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
 };
 use super::{rpc, rpc_signal};
+use crate::compat::Flag;
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
 pub(super) type Native = fn(&mut v8::PinScope<'_, '_>, v8::Local<'_, v8::Object>) -> Option<()>;
@@ -25,6 +26,24 @@ pub(super) struct Room {
 const fn library(name: &'static str, source: &'static str, native: Option<Native>) -> Room {
     Room { name, source, on_scope: &[], on_global: &[], native }
 }
+
+/// Globals that only Workers with one of the flags have.
+pub(super) static FLAGGED: &[(&[Flag], &[&str])] = &[
+    (&[Flag::GlobalNavigator], &["navigator", "Navigator"]),
+    (&[Flag::ExposeGlobalMessageChannel], &["MessageChannel", "MessagePort"]),
+    (
+        &[Flag::EnableGlobalPerformanceClasses, Flag::EnableNodejsPerfHooksModule],
+        &[
+            "Performance",
+            "PerformanceEntry",
+            "PerformanceMark",
+            "PerformanceMeasure",
+            "PerformanceResourceTiming",
+            "PerformanceObserver",
+            "PerformanceObserverEntryList",
+        ],
+    ),
+];
 
 /// The one room that is compiled for every context at once: it changes what is there already.
 pub(super) const INTRINSICS: &str = "intrinsics";

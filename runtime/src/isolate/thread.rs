@@ -283,6 +283,7 @@ fn load_worker<'s>(
         cause: None,
         blame: Blame::Host,
     };
+    crate::api::withhold(scope);
     // Ahead of `env`, in which internal modules may make bindings.
     let crate::modules::WorkerSource { main_module, modules, extensions } = source;
     *state.registry.borrow_mut() = Registry::new(modules, &extensions);
