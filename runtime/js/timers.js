@@ -83,7 +83,13 @@ function clearInterval(id) {
 function queueMicrotask(callback) {
   checkReceiver(this);
   if (typeof callback !== 'function') badArgument(SCOPE, 'queueMicrotask', 1, 'function');
-  native.enqueue(callback);
+  native.enqueue(() => {
+    try {
+      callback();
+    } catch (error) {
+      load('events').reportError(error);
+    }
+  });
 }
 
 // For other rooms: calls `callback` once, after `delay` milliseconds.

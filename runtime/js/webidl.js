@@ -100,6 +100,9 @@ function constructorOf(object) {
 
 // Ordinary objects, which V8 reads faster than ones without a prototype: this runs for every class that is touched.
 const ENUMERABLE = { enumerable: true };
+// By this programs tell the platform's classes from their own.
+const INTERNAL = Symbol.for('cloudflare:internal-class');
+const INTERNAL_CLASS = { value: INTERNAL };
 const ZERO = { value: 0, configurable: true };
 
 function enumerate(object) {
@@ -123,6 +126,7 @@ function expose(constructor, name, about) {
   classes.set(prototype, { is: () => true, ...about, name });
   unlengthen(constructor);
   defineProperty(prototype, Symbol.toStringTag, { value: name, writable: true, enumerable: false, configurable: true });
+  defineProperty(prototype, INTERNAL, INTERNAL_CLASS);
   constructorLast(constructor);
   return constructor;
 }

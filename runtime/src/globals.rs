@@ -65,6 +65,10 @@ impl Host for IsolateState {
         Some(TimerId(u64::from(id)))
     }
 
+    fn timers_fired(&self) -> u64 {
+        self.current().map_or(0, |invocation| invocation.timers_fired())
+    }
+
     fn cancel_timer(&self, id: TimerId) {
         if let Ok(id) = u32::try_from(id.0) {
             self.timers.borrow_mut().clear(id);

@@ -77,6 +77,11 @@ pub trait Host {
     /// (finite, not negative) have passed. `None` when the isolate holds too many timers, or outside an invocation.
     fn start_timer(&self, delay_ms: f64, callback: v8::Global<v8::Function>) -> Option<TimerId>;
 
+    /// How many timers of the current invocation have fired.
+    fn timers_fired(&self) -> u64 {
+        0
+    }
+
     /// Forgets a timer. One that has fired, or never existed, is ignored.
     fn cancel_timer(&self, id: TimerId);
 

@@ -71,6 +71,15 @@ pub fn tell(scope: &mut v8::PinScope<'_, '_>) {
         v8::scope!(let scope, scope);
         for (promise, reason) in pending {
             let (promise, reason) = (v8::Local::new(scope, promise), v8::Local::new(scope, reason));
+            // Before its listeners run: one of them may be the late handler.
+            let told = v8::Weak::new(scope, promise);
+            {
+                let mut list = rejections.told.borrow_mut();
+                if list.len() == TOLD_MAX {
+                    list.pop_front();
+                }
+                list.push_back(told);
+            }
             let prevented = dispatch(scope, "unhandledrejection", promise, reason);
             if scope.is_execution_terminating() {
                 return;
@@ -78,12 +87,6 @@ pub fn tell(scope: &mut v8::PinScope<'_, '_>) {
             if !prevented && let Some(host) = host(scope) {
                 host.report_exception(scope, reason, Uncaught::InPromise);
             }
-            let told = v8::Weak::new(scope, promise);
-            let mut list = rejections.told.borrow_mut();
-            if list.len() == TOLD_MAX {
-                list.pop_front();
-            }
-            list.push_back(told);
         }
         for promise in handled {
             let promise = v8::Local::new(scope, promise);

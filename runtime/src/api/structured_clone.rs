@@ -213,7 +213,15 @@ fn clone<'s>(
 ) -> Option<v8::Local<'s, v8::Value>> {
     let mut buffers: Vec<v8::Local<'s, v8::ArrayBuffer>> = Vec::new();
     for index in 0..transfer.length() {
-        let item = transfer.get_index(scope, index)?;
+        let mut item = transfer.get_index(scope, index)?;
+        if let Ok(view) = v8::Local::<v8::ArrayBufferView>::try_from(item) {
+            let buffer = view.get_backing_store().filter(|store| !store.is_shared()).and_then(|_| view.buffer(scope));
+            let Some(buffer) = buffer else {
+                throw_dom_exception(scope, "DataCloneError", "A shared buffer cannot be transferred.");
+                return None;
+            };
+            item = buffer.into();
+        }
         let buffer = v8::Local::<v8::ArrayBuffer>::try_from(item).ok().filter(|buffer| buffer.is_detachable());
         let Some(buffer) = buffer else {
             throw_type_error(scope, "Object is not transferable");

@@ -1,7 +1,8 @@
 //! The Rust half of timers, `performance` and `reportError`: what reaches the [`Host`](super::Host).
 
-use super::args::{set_function, throw_error};
+use super::args::{set_function, throw_dom_exception, throw_error};
 use super::{TimerId, Uncaught, host};
+use crate::isolate::timers::TIMERS_MAX;
 
 /// What the platform says when a program does in global scope what only a handler may.
 pub(crate) const GLOBAL_SCOPE_REFUSAL: &str = "Disallowed operation called within global scope. Asynchronous I/O \
@@ -60,7 +61,14 @@ fn start(
     match host(scope).and_then(|host| host.start_timer(delay_ms, callback)) {
         // Ids are counted up from one, so they stay exact as doubles.
         Some(id) => result.set_double(id.0 as f64),
-        None => throw_error(scope, "Too many timers are pending in this Worker."),
+        None => {
+            let fired = host(scope).map_or(0, |host| host.timers_fired());
+            let message = format!(
+                "You have exceeded the number of active timeouts you may set. max active timeouts: {TIMERS_MAX}, \
+                 current active timeouts: {TIMERS_MAX}, finished timeouts: {fired}"
+            );
+            throw_dom_exception(scope, "QuotaExceededError", &message);
+        }
     }
 }
 

@@ -92,7 +92,11 @@ fn set(
 /// Answers with the URL's text, its places written where the room reads them.
 fn answer(scope: &mut v8::PinScope<'_, '_>, url: &Url, result: &mut v8::ReturnValue<'_, v8::Value>) {
     let mut values = [0_u32; PLACES.len() + 1];
+    let no_password = url.password().is_none();
     for (value, position) in values.iter_mut().zip(PLACES) {
+        // The library asserts that there is one where these are asked for, or no user name either.
+        let password = matches!(position, Position::BeforePassword | Position::AfterPassword);
+        let position = if password && no_password { Position::AfterUsername } else { position };
         *value = u32::try_from(url[..position].len()).unwrap_or(u32::MAX);
     }
     // The room counts the ":" as part of the scheme.

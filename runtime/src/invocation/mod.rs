@@ -56,6 +56,8 @@ pub(crate) struct InvocationState {
     /// Objects given to others as arguments, who may still call them.
     callbacks: Cell<usize>,
     wait_until: Cell<usize>,
+    /// Timers of it that have fired.
+    timers_fired: Cell<u64>,
     /// Keys of the replies it owes; the replies themselves are where the watchdog finds them.
     replies: RefCell<HashSet<u64>>,
     shared: Arc<Shared>,
@@ -85,6 +87,7 @@ impl InvocationState {
             exports: Cell::new(0),
             callbacks: Cell::new(0),
             wait_until: Cell::new(0),
+            timers_fired: Cell::new(0),
             replies: RefCell::default(),
             shared: shared.clone(),
             threw: Cell::new(false),
@@ -193,6 +196,14 @@ impl InvocationState {
     /// Whether it is unanswered and nothing can change that.
     pub(crate) fn hung(&self) -> bool {
         !self.answered() && self.unreachable() && !self.of_object.get()
+    }
+
+    pub(crate) fn timer_fired(&self) {
+        self.timers_fired.set(self.timers_fired.get() + 1);
+    }
+
+    pub(crate) fn timers_fired(&self) -> u64 {
+        self.timers_fired.get()
     }
 
     /// It is an event of a Durable Object, which another event of the same object may still answer.

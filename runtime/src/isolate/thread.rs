@@ -137,6 +137,7 @@ impl Thread {
             let Some(timer) = self.vm.state.timers.borrow_mut().take_due(now) else { return };
             self.vm.state.set_clock_ms(timer.due_ms);
             if let Some(invocation) = self.vm.state.invocation(timer.invocation) {
+                invocation.timer_fired();
                 self.invocation_turn(&invocation, |scope| call_timer(scope, timer));
             }
         }
