@@ -44,6 +44,10 @@ impl Host for IsolateState {
         self.worker.borrow().as_ref()?.channels.console.clone()
     }
 
+    fn charge_memory(&self, bytes: i64) {
+        self.memory.charge(bytes);
+    }
+
     fn count_memory(
         &self,
         scope: &mut v8::PinScope<'_, '_>,

@@ -85,6 +85,9 @@ pub trait Host {
     /// Forgets a timer. One that has fired, or never existed, is ignored.
     fn cancel_timer(&self, id: TimerId);
 
+    /// The program took, or gave back, memory that neither V8's heap nor an allocator shows, in bytes.
+    fn charge_memory(&self, bytes: i64);
+
     /// The program made a WebAssembly memory, whose buffer has these bytes. Nothing else shows them, nor how they grow.
     fn count_memory(
         &self,

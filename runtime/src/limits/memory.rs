@@ -95,6 +95,19 @@ impl MemoryMeter {
         false
     }
 
+    /// Counts memory that the platform's own libraries allocated for the program, or its release. It is there already, so
+    /// there is nothing to refuse: over the limit the isolate ends.
+    pub(crate) fn charge(&self, bytes: i64) {
+        let size = usize::try_from(bytes.unsigned_abs()).unwrap_or(usize::MAX);
+        if bytes < 0 {
+            return self.release(size);
+        }
+        self.buffer_bytes.fetch_add(size, Relaxed);
+        if self.over() {
+            self.flag();
+        }
+    }
+
     fn release(&self, bytes: usize) {
         self.buffer_bytes.fetch_sub(bytes, Relaxed);
     }

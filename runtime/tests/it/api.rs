@@ -60,6 +60,10 @@ impl Host for VirtualHost {
         format();
     }
 
+    fn charge_memory(&self, _bytes: i64) {
+        // No isolate is metered here.
+    }
+
     fn count_memory(
         &self,
         _: &mut v8::PinScope<'_, '_>,
