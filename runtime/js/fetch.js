@@ -384,4 +384,15 @@ async function fetch(input, init) {
   );
 }
 
-return { Request, Response, Body, fetch: unlengthen(fetch), isRequest, isResponse, newResponse, signalOf, setOwnSignal };
+return {
+  Request,
+  Response,
+  Body,
+  fetch: unlengthen(fetch),
+  isRequest,
+  isResponse,
+  newResponse,
+  signalOf,
+  setOwnSignal,
+  requireInvocation: native.requireInvocation,
+};

@@ -338,6 +338,10 @@ ServiceStub.prototype.fetch = function fetch(input, init) {
   return apply(load('rpc_fetch').fetch, this, [input, init]);
 };
 
+ServiceStub.prototype.connect = function connect(address, options) {
+  return load('sockets').connectTo(stateOf(this), address, options);
+};
+
 // A call that the platform makes for itself and that the invocation does not wait for: the promise of its result, and
 // its number.
 function invokeQuietly({ id }, path, args) {

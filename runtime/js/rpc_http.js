@@ -17,6 +17,7 @@ const BLOB = 5;
 const READABLE = 6;
 const WRITABLE = 7;
 const SIGNAL = 8;
+const SOCKET = 22;
 
 // --- Heads and bodies ---------------------------------------------------------------------------------------------
 
@@ -138,6 +139,7 @@ function describe(object, forRpc) {
   if (load('streams_writable').isWritableStream(object)) {
     return forRpc ? [WRITABLE, new StreamSink(object)] : refuse('WritableStream');
   }
+  if (load('sockets').isSocket(object)) return [SOCKET, load('sockets').describe(object, forRpc)];
   if (load('abort').isAbortSignal(object)) {
     if (!load('compat').has('enable_abortsignal_rpc')) return refuseText('AbortSignal serialization is not enabled.');
     return forRpc ? [SIGNAL, load('rpc_signal').toWire(object)] : refuse('AbortSignal');
@@ -170,6 +172,8 @@ function revive(type, value) {
       return writableTo(value);
     case SIGNAL:
       return load('rpc_signal').fromWire(value);
+    case SOCKET:
+      return load('sockets').revive(value);
     default:
       return refuseText('Unable to deserialize cloned data.');
   }

@@ -103,9 +103,9 @@ function bytesOf(chunk) {
   return bytes;
 }
 
-// A ReadableStream of what a body capability has. It holds the capability until its end. `signal`, unless it is null,
-// breaks it off.
-function readableFrom(stub, signal = null) {
+// A ReadableStream of what a body capability has. It holds the capability until its end, of which `onEnd` is told.
+// `signal`, unless it is null, breaks it off.
+function readableFrom(stub, signal = null, onEnd = undefined) {
   const source = rpc.hold(stub);
   const inner = load('streams_byte').createInner(
     async (controller) => {
@@ -121,6 +121,7 @@ function readableFrom(stub, signal = null) {
         rpc.letGo(source);
         controller.close();
         if (controller.pending.length > 0) controller.respond(0);
+        onEnd?.();
         return;
       }
       if (!isView(bytes)) {

@@ -216,20 +216,32 @@ function callObject(name, object, props, path, args) {
   if (typeof value !== 'function') throw new Error(`Worker has no such Durable Object class: ${name}`);
   const about = { __proto__: null, props, exports: loopbacks(), waitUntil, abort };
   const make = (state) => new value(state, native.env());
+  const event = eventOf(path, args);
   const deliver = (instance) => {
-    if (path.length === 1 && path[0] === 'fetch') {
-      const http = load('rpc_fetch');
-      if (http.isFetch(path, args)) return http.deliverFetch((request) => fetchOf(instance)(request), args[0]);
-    }
+    if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
     return rpc.callMember(rpc.lookup(instance, false, path, rpc.RESERVED_OF_ENTRYPOINTS), path, args);
   };
   return load('durable_objects').withObject(name, object, about, make, deliver);
 }
 
-function fetchOf(handler) {
-  const method = handler.fetch;
-  if (typeof method !== 'function') throw new Error('Handler does not export a fetch() function.');
+function handlerOf(handler, name) {
+  const method = handler[name];
+  if (typeof method !== 'function') throw new Error(`Handler does not export a ${name}() function.`);
   return (...args) => apply(method, handler, args);
+}
+
+// The event that a call is, if it is more than a call of a method: its handler's name, and how it is delivered.
+function eventOf(path, args) {
+  if (path.length !== 1 || args === undefined) return undefined;
+  const name = path[0];
+  if (name === 'fetch') {
+    const http = load('rpc_fetch');
+    if (http.isFetch(path, args)) return { name, deliver: (handle) => http.deliverFetch(handle, args[0]) };
+  } else if (name === 'connect') {
+    const sockets = load('sockets');
+    if (sockets.isConnect(path, args)) return { name, deliver: (handle) => sockets.deliver(handle, args[0]) };
+  }
+  return undefined;
 }
 
 // By name of a handler: the one context that all its invocations see, for Workers that asked for that.
@@ -242,21 +254,23 @@ function contextOfHandler(name, props) {
 }
 
 function callEntrypoint(name, props, path, args) {
-  const http = path.length === 1 && path[0] === 'fetch' ? load('rpc_fetch') : undefined;
-  const isFetch = http !== undefined && http.isFetch(path, args);
+  const event = eventOf(path, args);
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
   const reserved = rpc.RESERVED_OF_ENTRYPOINTS;
   if (extendsClass(value, WorkerEntrypoint)) {
     const context = makeContext(props);
     const instance = new value(context, native.env());
-    if (isFetch) return http.deliverFetch((request) => fetchOf(instance)(request), args[0]);
+    if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
     return rpc.callMember(rpc.lookup(instance, false, path, reserved), path, args);
   }
   if (typeof value === 'object' && value !== null) {
     const context = contextOfHandler(name, props);
     const handler = { __proto__: null, env: native.env(), context };
-    if (isFetch) return http.deliverFetch((request) => fetchOf(value)(request, handler.env, context), args[0]);
+    if (event !== undefined) {
+      const handle = handlerOf(value, event.name);
+      return event.deliver((about) => handle(about, handler.env, context));
+    }
     return rpc.callMember(rpc.lookup(value, true, path, reserved), path, args, handler);
   }
   throw new Error(
