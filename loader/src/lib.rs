@@ -12,6 +12,8 @@
 //! | [`config`] | what one server runs, as plain data, validated |
 //! | [`fetch`] | the fetch event as it crosses between a Worker and its host |
 //! | `websocket` | WebSockets on connections, and as they cross between a Worker and its host |
+//! | [`connect`] | the same for the connect event: connections without a protocol |
+//! | `tls` | TLS, from options to the TLS library |
 //! | [`graph`] | the services of one configuration, running; sockets |
 //! | [`placement`] | the seam to wherever isolates live |
 //! | [`in_process`] | isolates in this process: the placement over the pool |
@@ -25,6 +27,7 @@ pub mod callers;
 pub mod code;
 pub mod config;
 pub mod confine;
+pub mod connect;
 pub mod entrypoint;
 pub mod error;
 pub mod fetch;
@@ -38,6 +41,7 @@ pub mod placement;
 pub mod pool;
 pub mod sandbox;
 pub mod stub;
+mod tls;
 mod websocket;
 mod worker;
 

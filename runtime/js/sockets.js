@@ -138,6 +138,8 @@ class Socket {
   #phase = 'pending';
   #closing = false;
   #upgraded = false;
+  // Its streams went to another Worker, which does what is to be done about them.
+  #transferred = false;
 
   constructor(key, about, opened, ends) {
     if (key !== token) illegalConstructor();
@@ -216,7 +218,7 @@ class Socket {
   }
 
   #readableEnded() {
-    if (this.#about.allowHalfOpen || this.#closing || this.#upgraded) return;
+    if (this.#about.allowHalfOpen || this.#closing || this.#upgraded || this.#transferred) return;
     handled(
       apply(promiseThen, this.#finishWriting(), [
         () => this.#closed.resolve(undefined),
@@ -276,6 +278,9 @@ class Socket {
         ? {
             about: value.#about,
             phase: value.#phase,
+            transferred() {
+              value.#transferred = true;
+            },
             disconnected() {
               value.#closed.resolve(undefined);
             },
@@ -522,7 +527,7 @@ function endsOf(source, sink) {
 
 // What is sent for a socket: its streams go with it.
 function describe(socket, forRpc) {
-  const { about, phase } = internalsOf(socket);
+  const { about, phase, transferred } = internalsOf(socket);
   const { DOMException } = load('dom_exception');
   const refuse = (text) => {
     throw new DOMException(text, 'DataCloneError');
@@ -537,6 +542,7 @@ function describe(socket, forRpc) {
   if (phase === 'failed') refuse('A Socket whose connection failed cannot be serialized.');
   const { StreamSource, StreamSink } = load('rpc_streams');
   const { remoteAddress, localAddress, secureTransport, allowHalfOpen } = about;
+  transferred();
   return {
     about: { remoteAddress, localAddress, secureTransport, allowHalfOpen },
     readable: new StreamSource(socket.readable),

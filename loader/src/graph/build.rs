@@ -8,11 +8,14 @@ use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::HangPolicy;
 use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
 use loaderd_runtime::modules::{ExtensionModule, Module, WorkerSource};
+use loaderd_runtime::rpc::Capability;
 
-use super::{Graph, GraphOptions, Node, Reach, Shared, disk, env, network};
+use super::loopback::Loopbacks;
+use super::{Graph, GraphOptions, Node, Reach, Service, Shared, disk, env, network};
 use crate::code::{CheckedCode, GlobalOutbound};
 use crate::config::{
-    BindingValue, Config, DurableObjectStorage, INTERNET, Network, ServiceDesignator, ServiceKind, Worker, WorkerCode,
+    BindingValue, Config, DurableObjectStorage, ExternalProtocol, ExternalServer, INTERNET, Listen, Network,
+    ServiceDesignator, ServiceKind, Socket, SocketProtocol, Worker, WorkerCode,
 };
 use crate::error::LoaderError;
 use crate::host::{LoaderHost, LoaderOptions};
@@ -60,7 +63,9 @@ impl Graph {
     /// # Errors
     /// Everything that is wrong, in the order of the services.
     pub async fn start(config: &Config, host: &LoaderHost, options: &GraphOptions) -> Result<Self, Vec<GraphError>> {
-        let shared = Arc::new(Shared { host: host.clone(), services: OnceLock::new() });
+        let loopbacks = Loopbacks::default();
+        let services = OnceLock::new();
+        let shared = Arc::new(Shared { host: host.clone(), loopbacks: loopbacks.clone(), services });
         let reach = Reach::Weak(Arc::downgrade(&shared));
         let mut nodes = HashMap::new();
         let mut starting = Vec::new();
@@ -86,7 +91,10 @@ impl Graph {
                     }
                 }
                 ServiceKind::Network(config) => plain(name, network::service(config, host.tasks())),
-                ServiceKind::External(config) => plain(name, network::external(config, host.tasks())),
+                ServiceKind::External(server) => match events_to(server, &config.sockets, &reach) {
+                    Some(socket) => Ok(Node::Plain(socket)),
+                    None => plain(name, network::external(server, &loopbacks, host.tasks())),
+                },
                 ServiceKind::Disk(config) => plain(name, disk::service(config, host.tasks())),
             };
             match node {
@@ -111,6 +119,21 @@ impl Graph {
         errors.extend(references(config).filter_map(|reference| reference.problem(&exported)));
         if errors.is_empty() { Ok(Self(shared)) } else { Err(errors) }
     }
+}
+
+/// The service behind a `loopback:` address, where both ends send whole events to each other (`capnpConnectHost`): what
+/// arrives there is what was sent.
+fn events_to(server: &ExternalServer, sockets: &[Socket], reach: &Reach) -> Option<Arc<dyn Capability>> {
+    let ExternalProtocol::Http(ours) = &server.protocol else { return None };
+    let host = ours.capnp_connect_host.as_ref()?;
+    let address = server.address.as_ref().filter(|address| address.starts_with("loopback:"))?;
+    let listens = |socket: &&Socket| {
+        let is_there = matches!(&socket.listen, Some(Listen::Address(at)) if at == address);
+        let SocketProtocol::Http(theirs) = &socket.protocol else { return false };
+        is_there && theirs.capnp_connect_host.as_ref() == Some(host)
+    };
+    let socket = sockets.iter().find(listens)?;
+    Some(Arc::new(Service::new(reach.clone(), &socket.service)))
 }
 
 /// A place in the configuration that names a service, and how errors call that place.
@@ -160,7 +183,7 @@ fn start_error(service: &str, error: LoaderError) -> GraphError {
     GraphError::Start { service: service.to_owned(), error }
 }
 
-fn plain(name: &str, made: Result<Arc<dyn loaderd_runtime::rpc::Capability>, String>) -> Result<Node, GraphError> {
+fn plain(name: &str, made: Result<Arc<dyn Capability>, String>) -> Result<Node, GraphError> {
     made.map(Node::Plain).map_err(|problem| GraphError::Service { service: name.to_owned(), problem })
 }
 

@@ -6,14 +6,20 @@
 //! | `env` | bindings to the `env` message |
 //! | `service` | references to services, as capabilities |
 //! | `network` | services that answer over a network |
+//! | `dial` | opening connections, TLS included |
+//! | `loopback` | sockets within the process, for tests |
+//! | `listen` | what a socket is bound to |
 //! | `addresses` | which addresses a network service may reach |
 //! | `disk` | a folder as a service |
 //! | `server` | sockets, and HTTP on them |
 
 mod addresses;
 mod build;
+mod dial;
 mod disk;
 mod env;
+mod listen;
+mod loopback;
 mod network;
 mod server;
 mod service;
@@ -28,9 +34,11 @@ use loaderd_runtime::modules::exports::ExportedEntrypoint;
 use loaderd_runtime::rpc::{Cap, CapKind};
 
 pub use build::GraphError;
-pub use server::{BindError, Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, Server};
+pub use listen::BindError;
+pub use server::{Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, Server};
 pub use service::Service;
 
+use self::loopback::Loopbacks;
 use crate::WorkerStub;
 use crate::config::{Network, ServiceDesignator};
 use crate::host::LoaderHost;
@@ -67,6 +75,7 @@ pub fn network_service(config: &Network, tasks: &tokio::runtime::Handle) -> Resu
 
 pub(crate) struct Shared {
     host: LoaderHost,
+    loopbacks: Loopbacks,
     services: OnceLock<HashMap<String, Node>>,
 }
 
@@ -91,6 +100,10 @@ impl Graph {
             Node::Worker(stub) => stub.load_report().map(|report| report.entrypoints),
             Node::Plain(_) => None,
         }
+    }
+
+    fn loopbacks(&self) -> &Loopbacks {
+        &self.0.loopbacks
     }
 
     /// The host that runs its Workers.

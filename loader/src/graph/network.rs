@@ -2,119 +2,206 @@
 
 use std::any::Any;
 use std::future::Future;
-use std::net::SocketAddr;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use hyper::rt::ReadBufCursor;
 use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use loaderd_runtime::rpc::{Answer, Call, Capability, Reply, RpcError};
-use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::addresses::Addresses;
-use crate::config::{ExternalProtocol, ExternalServer, HttpOptions, HttpStyle, Network};
+use super::dial::{Address, Connections, Dialer, Route, Security};
+use super::loopback::Loopbacks;
+use crate::config::{ExternalProtocol, ExternalServer, HttpOptions, HttpStyle, Network, TlsOptions};
+use crate::connect::{self, BoxStream, ConnectRequest};
 use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, WebSocketEnd};
+use crate::tls;
 use crate::websocket::{LARGE_MESSAGE_BYTES_MAX, OriginSocket, handshake};
 
 /// Headers that belong to one connection, and those hyper writes itself.
 const HOP_HEADERS: [&str; 7] =
     ["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
 
+/// Offered to servers that are spoken to over TLS, the best one first.
+const PROTOCOLS: [&str; 2] = ["h2", "http/1.1"];
+
+/// The same for requests that HTTP/2 has no place for.
+const HTTP1: [&str; 1] = ["http/1.1"];
+
 /// A service that sends each request to the host its URL names.
 pub(super) fn service(config: &Network, tasks: &tokio::runtime::Handle) -> Result<Arc<dyn Capability>, String> {
-    let route = Route::ByUrl(Addresses::new(&config.rules)?);
-    Ok(Arc::new(HttpClient::new(route, HttpOptions::default(), tasks)))
+    let addresses = Arc::new(config.rules.clone());
+    let route = || Addresses::new(&addresses).map(Route::ByHost);
+    let tls = |protocols: &[&str]| client_tls(config.tls.as_ref(), protocols);
+    let http = Dialers {
+        any: Dialer::new(route()?, tls(&PROTOCOLS)?, None),
+        http1: Dialer::new(route()?, tls(&HTTP1)?, None),
+    };
+    let raw = Connections { dialer: Arc::new(Dialer::new(route()?, tls(&[])?, None)), always: None };
+    Ok(Arc::new(NetworkService {
+        http: Some(HttpClient::new(http, Target::ByUrl, HttpOptions::default(), tasks)),
+        raw: Some(Arc::new(raw)),
+        tasks: tasks.clone(),
+    }))
+}
+
+fn client_tls(options: Option<&TlsOptions>, protocols: &[&str]) -> Result<Option<Arc<rustls::ClientConfig>>, String> {
+    let made = options.map(|options| tls::client(options, protocols)).transpose();
+    made.map_err(|error| format!("tlsOptions: {error}."))
 }
 
 /// A service that sends every request to one server.
-pub(super) fn external(config: &ExternalServer, tasks: &tokio::runtime::Handle) -> Result<Arc<dyn Capability>, String> {
+pub(super) fn external(
+    config: &ExternalServer,
+    loopbacks: &Loopbacks,
+    tasks: &tokio::runtime::Handle,
+) -> Result<Arc<dyn Capability>, String> {
     let address = config.address.as_deref().ok_or("the external server has no address.")?;
-    let options = match &config.protocol {
-        ExternalProtocol::Http(options) => options.clone(),
-        ExternalProtocol::Https { .. } => {
-            return Err("external servers over TLS are not supported by loaderd yet.".into());
+    let route = |port| Route::Fixed(Address::parse(address, port, loopbacks));
+    let http = |dialers, security, options: &HttpOptions| {
+        if options.capnp_connect_host.is_some() {
+            return Err("`capnpConnectHost` is supported by loaderd between `loopback:` addresses only.".to_owned());
         }
-        ExternalProtocol::Tcp { .. } => return Err("external TCP servers are not supported by loaderd yet.".into()),
+        Ok(Some(HttpClient::new(dialers, Target::Fixed(security), options.clone(), tasks)))
     };
-    if address.starts_with("unix") {
-        return Err("external servers on Unix sockets are not supported by loaderd yet.".into());
-    }
-    Ok(Arc::new(HttpClient::new(Route::Fixed(with_port(address, 80).into()), options, tasks)))
+    let (http, raw) = match &config.protocol {
+        ExternalProtocol::Http(options) => {
+            let dialer = || Dialer::new(route(80), None, None);
+            (http(Dialers { any: dialer(), http1: dialer() }, Security::None, options)?, None)
+        }
+        ExternalProtocol::Https { options, tls, certificate_host } => {
+            let host = certificate_host.clone().or_else(|| Some(host_of(address)));
+            let dialer = |protocols: &[&str]| {
+                Ok::<_, String>(Dialer::new(route(443), client_tls(Some(tls), protocols)?, host.clone()))
+            };
+            let dialers = Dialers { any: dialer(&PROTOCOLS)?, http1: dialer(&HTTP1)? };
+            (http(dialers, Security::Tls, options)?, None)
+        }
+        ExternalProtocol::Tcp { tls, certificate_host } => {
+            let host = certificate_host.clone().or_else(|| Some(host_of(address)));
+            let always = if tls.is_some() { Security::Tls } else { Security::None };
+            let dialer = Arc::new(Dialer::new(route(0), client_tls(tls.as_ref(), &[])?, host));
+            (None, Some(Arc::new(Connections { dialer, always: Some(always) })))
+        }
+    };
+    Ok(Arc::new(NetworkService { http, raw, tasks: tasks.clone() }))
 }
 
-/// The address with a port, its own or the default.
-pub(super) fn with_port(address: &str, default: u16) -> String {
-    let has_port = match address.rfind(']') {
-        Some(end) => address[end..].contains(':'),
-        None => address.matches(':').count() == 1,
-    };
-    match has_port {
-        true => address.to_owned(),
-        false if address.contains(':') && !address.starts_with('[') => format!("[{address}]:{default}"),
-        false => format!("{address}:{default}"),
+/// The host of `host`, `host:port` or `[v6]:port`.
+fn host_of(address: &str) -> String {
+    match address.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') && !host.ends_with(':') => host.trim_matches(['[', ']']).to_owned(),
+        _ => address.trim_matches(['[', ']']).to_owned(),
     }
 }
 
-/// Where connections go.
+/// How a client connects: speaking whatever is best, and HTTP/1.1 only.
+struct Dialers {
+    any: Dialer,
+    http1: Dialer,
+}
+
+/// Whom requests are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Target {
+    /// The host that the URL names; its scheme says whether over TLS.
+    ByUrl,
+    /// One server, whatever the URL says.
+    Fixed(Security),
+}
+
+/// Whatever answers over a network.
+struct NetworkService {
+    http: Option<HttpClient>,
+    raw: Option<Arc<Connections>>,
+    tasks: tokio::runtime::Handle,
+}
+
 #[derive(Clone)]
-enum Route {
-    ByUrl(Addresses),
-    Fixed(Arc<str>),
-}
-
 struct HttpClient {
     client: Client<Connector, ReadBody>,
-    options: HttpOptions,
+    /// For requests that ask to go on as a WebSocket, which only HTTP/1.1 can.
+    upgrading: Client<Connector, ReadBody>,
+    options: Arc<HttpOptions>,
+    target: Target,
     tasks: tokio::runtime::Handle,
-    /// Whether the URL decides where a request goes.
-    by_url: bool,
 }
 
 impl HttpClient {
-    fn new(route: Route, options: HttpOptions, tasks: &tokio::runtime::Handle) -> Self {
-        let by_url = matches!(route, Route::ByUrl(_));
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(hyper_util::rt::TokioTimer::new())
-            .build(Connector(Arc::new(route)));
-        Self { client, options, tasks: tasks.clone(), by_url }
+    fn new(dialers: Dialers, target: Target, options: HttpOptions, tasks: &tokio::runtime::Handle) -> Self {
+        let client = |dialer| {
+            let connector = Connector { dialer, target, style: options.style };
+            Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
+        };
+        Self {
+            client: client(Arc::new(dialers.any)),
+            upgrading: client(Arc::new(dialers.http1)),
+            options: Arc::new(options.clone()),
+            target,
+            tasks: tasks.clone(),
+        }
     }
-}
 
-impl Capability for HttpClient {
-    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        let Some(request) = FetchRequest::from_call(&call) else {
-            let message = "The RPC receiver does not implement the method: this service is not a Worker.";
-            reply.send(Err(RpcError::new("TypeError", message)));
-            return None;
+    fn fetch(&self, request: FetchRequest, reply: Reply) {
+        let websocket = handshake::is_asked_for(&request.headers);
+        let mut request = match to_http(request, &self.options, self.target) {
+            Ok(request) => request,
+            Err(error) => return reply.send(Err(error)),
         };
-        let asked = request.map_err(|error| error.to_rpc()).and_then(|request| {
-            let websocket = handshake::is_asked_for(&request.headers);
-            let mut request = to_http(request, &self.options, self.by_url)?;
-            let accept = if websocket { handshake::ask(request.headers_mut()) } else { None };
-            Ok((request, accept))
-        });
-        let (request, accept) = match asked {
-            Ok(asked) => asked,
-            Err(error) => {
-                reply.send(Err(error));
-                return None;
-            }
+        let (client, accept) = match websocket {
+            true => (self.upgrading.clone(), handshake::ask(request.headers_mut())),
+            false => (self.client.clone(), None),
         };
-        let (client, tasks, options) = (self.client.clone(), self.tasks.clone(), self.options.clone());
+        let this = self.clone();
         self.tasks.spawn(async move {
             match client.request(request).await {
-                Ok(response) => match (accept, response.status()) {
-                    (accept, StatusCode::SWITCHING_PROTOCOLS) => {
-                        reply.send(switched(response, accept, &options, &tasks).await);
-                    }
-                    _ => reply.send(from_http(response, &options, &tasks).into_answer()),
-                },
+                Ok(response) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
+                    reply.send(switched(response, accept, &this.options, &this.tasks).await);
+                }
+                Ok(response) => reply.send(from_http(response, &this.options, &this.tasks).into_answer()),
                 Err(error) => reply.send(Err(lost(&error))),
             }
         });
+    }
+}
+
+impl Capability for NetworkService {
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        let refused = |message: &str| RpcError { remote: false, ..RpcError::new("TypeError", message) };
+        if let Some(request) = FetchRequest::from_call(&call) {
+            match (request, &self.http) {
+                (Ok(request), Some(http)) => http.fetch(request, reply),
+                (Ok(_), None) => {
+                    reply.send(Err(refused("This service is a TCP server: it has connect(), not fetch().")))
+                }
+                (Err(error), _) => reply.send(Err(error.to_rpc())),
+            }
+        } else if let Some(request) = ConnectRequest::from_call(&call) {
+            match (request, &self.raw) {
+                (Ok(request), Some(raw)) => {
+                    let raw = Arc::clone(raw);
+                    self.tasks.spawn(async move {
+                        let result = connect::run(&*raw, request).await;
+                        reply.send(
+                            result.and_then(|done| done.to_message().map_err(|error| refused(&error.to_string()))),
+                        );
+                    });
+                }
+                (Ok(_), None) => reply.send(Err(refused("This service speaks HTTP: it has fetch(), not connect()."))),
+                (Err(error), _) => reply.send(Err(error)),
+            }
+        } else {
+            reply.send(Err(RpcError::new(
+                "TypeError",
+                "The RPC receiver does not implement the method: this service is not a Worker.",
+            )));
+        }
         None
     }
 
@@ -169,12 +256,11 @@ fn lost(error: &hyper_util::client::legacy::Error) -> RpcError {
     }
 }
 
-fn to_http(request: FetchRequest, options: &HttpOptions, by_url: bool) -> Result<Request<ReadBody>, RpcError> {
+fn to_http(request: FetchRequest, options: &HttpOptions, target: Target) -> Result<Request<ReadBody>, RpcError> {
     let bad = |what: String| RpcError { remote: false, ..RpcError::new("TypeError", what) };
     let url: Uri = request.url.parse().map_err(|_| bad(format!("Invalid URL: {}", request.url)))?;
-    if by_url && url.scheme_str() != Some("http") {
-        let scheme = url.scheme_str().unwrap_or_default();
-        return Err(bad(format!("Fetching from \"{scheme}:\" URLs is not supported by loaderd yet: {}", request.url)));
+    if !matches!(url.scheme_str(), Some("http" | "https")) {
+        return Err(bad(format!("Fetch API cannot load: {}", request.url)));
     }
     let method = Method::from_bytes(request.method.as_bytes())
         .map_err(|_| bad(format!("Invalid HTTP method string: {}", request.method)))?;
@@ -212,11 +298,14 @@ fn to_http(request: FetchRequest, options: &HttpOptions, by_url: bool) -> Result
         inject(built.headers_mut(), &injected.name, injected.value.as_deref());
     }
     // The client wants a whole URL to tell connections apart; what is sent is the path unless a proxy is spoken to.
-    *built.uri_mut() = match (by_url, options.style) {
-        (true, _) => url,
-        (false, HttpStyle::Host | HttpStyle::Proxy) => {
+    *built.uri_mut() = match target {
+        Target::ByUrl => url,
+        Target::Fixed(security) => {
             let mut parts = url.into_parts();
-            parts.scheme = Some(http::uri::Scheme::HTTP);
+            parts.scheme = Some(match security {
+                Security::None => http::uri::Scheme::HTTP,
+                Security::Tls => http::uri::Scheme::HTTPS,
+            });
             Uri::from_parts(parts).map_err(|error| bad(error.to_string()))?
         }
     };
@@ -267,48 +356,74 @@ pub(super) fn byte_string(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_bytes(&bytes).ok()
 }
 
-/// Opens connections, to addresses that are permitted.
+/// Opens connections for requests.
 #[derive(Clone)]
-struct Connector(Arc<Route>);
+struct Connector {
+    dialer: Arc<Dialer>,
+    target: Target,
+    style: HttpStyle,
+}
 
 impl Service<Uri> for Connector {
-    type Response = TokioIo<TcpStream>;
-    type Error = std::io::Error;
-    type Future = Pin<Box<dyn Future<Output = std::io::Result<Self::Response>> + Send>>;
+    type Response = HttpConnection;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<HttpConnection>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, url: Uri) -> Self::Future {
-        let route = Arc::clone(&self.0);
+        let Self { dialer, target, style } = self.clone();
         Box::pin(async move {
-            let stream = match &*route {
-                Route::Fixed(address) => TcpStream::connect(&**address).await?,
-                Route::ByUrl(addresses) => {
-                    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
-                    let port = url.port_u16().unwrap_or(80);
-                    connect(tokio::net::lookup_host((host, port)).await?, addresses).await?
-                }
+            let is_https = url.scheme_str() == Some("https");
+            let (security, default_port) = match (target, is_https) {
+                (Target::Fixed(security), _) => (security, 80),
+                (Target::ByUrl, true) => (Security::Tls, 443),
+                (Target::ByUrl, false) => (Security::None, 80),
             };
-            stream.set_nodelay(true)?;
-            Ok(TokioIo::new(stream))
+            let port = url.port_u16().unwrap_or(default_port);
+            let dialed = dialer.dial(url.host().unwrap_or_default(), port, security).await?;
+            Ok(HttpConnection { io: TokioIo::new(dialed.stream), is_http2: dialed.is_http2, style })
         })
     }
 }
 
-/// The first address that is permitted and answers. Names are resolved here, once, so that what is checked is what
-/// is connected to.
-async fn connect(found: impl Iterator<Item = SocketAddr>, addresses: &Addresses) -> std::io::Result<TcpStream> {
-    let mut last = std::io::Error::new(
-        std::io::ErrorKind::PermissionDenied,
-        "connect() blocked by restrictPeers(): the configuration does not permit this address",
-    );
-    for address in found.filter(|address| addresses.permit(address.ip())) {
-        match TcpStream::connect(address).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
+/// A connection, and what is spoken on it.
+struct HttpConnection {
+    io: TokioIo<BoxStream>,
+    is_http2: bool,
+    style: HttpStyle,
+}
+
+impl Connection for HttpConnection {
+    fn connected(&self) -> Connected {
+        // To a proxy whole URLs are sent.
+        let connected = Connected::new().proxy(self.style == HttpStyle::Proxy);
+        if self.is_http2 { connected.negotiated_h2() } else { connected }
     }
-    Err(last)
+}
+
+impl hyper::rt::Read for HttpConnection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(context, buffer)
+    }
+}
+
+impl hyper::rt::Write for HttpConnection {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
 }

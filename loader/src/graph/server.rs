@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,14 +15,16 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use loaderd_runtime::rpc::RpcError;
 use loaderd_runtime::rpc::plain::Plain;
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
-use super::network::{byte_string, header_lines, inject, with_port};
+use super::listen::{Accepted, BindError, Listener};
+use super::network::{byte_string, header_lines, inject};
 use super::{Graph, Service};
-use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol};
+use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol, TlsOptions};
+use crate::connect::{BoxStream, request_from};
 use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, Redirect, WebSocketEnd};
+use crate::tls;
 use crate::websocket;
 use crate::websocket::handshake::{self, Asked, Refusal};
 
@@ -50,7 +51,20 @@ pub struct Server {
 struct Ready {
     bound: Bound,
     listener: Listener,
-    answers: Arc<Answers>,
+    serves: Arc<Serves>,
+}
+
+/// What a socket does with a connection.
+struct Serves {
+    /// What it begins with.
+    tls: Option<TlsAcceptor>,
+    then: Then,
+}
+
+enum Then {
+    Http(Arc<Answers>),
+    /// The connection itself is the event.
+    Connect(Service),
 }
 
 /// A bound socket, as it is announced.
@@ -61,24 +75,12 @@ pub struct Bound {
     pub address: Option<SocketAddr>,
 }
 
-/// Why a socket was not bound.
-#[derive(Debug, thiserror::Error)]
-pub enum BindError {
-    #[error("Socket \"{name}\": {problem}")]
-    Unsupported { name: String, problem: &'static str },
-    #[error("Socket \"{name}\": {address}: {error}")]
-    System { name: String, address: String, error: std::io::Error },
-}
-
-enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener),
-}
-
 /// What a socket's requests are answered by, and how they are read.
 struct Answers {
     service: Service,
     options: HttpOptions,
+    /// What clients use, when they do not say themselves.
+    scheme: &'static str,
 }
 
 impl Server {
@@ -89,28 +91,10 @@ impl Server {
     pub async fn bind(graph: &Graph, sockets: &[Socket]) -> Result<Self, BindError> {
         let mut ready = Vec::with_capacity(sockets.len());
         for socket in sockets {
-            let unsupported = |problem| BindError::Unsupported { name: socket.name.clone(), problem };
-            let options = match &socket.protocol {
-                SocketProtocol::Http(options) => options.clone(),
-                SocketProtocol::Https { .. } => return Err(unsupported("TLS is not supported by loaderd yet.")),
-                SocketProtocol::Tcp { .. } => return Err(unsupported("TCP sockets are not supported by loaderd yet.")),
-            };
-            if options.capnp_connect_host.is_some() {
-                return Err(unsupported("`capnpConnectHost` is not supported by loaderd yet."));
-            }
-            let listener = match &socket.listen {
-                Some(Listen::Address(address)) => bind(socket, address).await?,
-                Some(Listen::Descriptor(_)) => {
-                    return Err(unsupported("`--socket-fd` is not supported by loaderd yet. Use `--socket-addr`."));
-                }
-                None => return Err(unsupported("it has no address.")),
-            };
-            let address = match &listener {
-                Listener::Tcp(listener) => listener.local_addr().ok(),
-                Listener::Unix(_) => None,
-            };
-            let answers = Arc::new(Answers { service: graph.service(&socket.service), options });
-            ready.push(Ready { bound: Bound { name: socket.name.clone(), address }, listener, answers });
+            let serves = Arc::new(serves(graph, socket)?);
+            let listener = Listener::bind(socket, graph.loopbacks()).await?;
+            let bound = Bound { name: socket.name.clone(), address: listener.address() };
+            ready.push(Ready { bound, listener, serves });
         }
         Ok(Self { sockets: ready })
     }
@@ -127,7 +111,7 @@ impl Server {
         let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         let mut accepting = tokio::task::JoinSet::new();
         for socket in self.sockets {
-            accepting.spawn(accept(socket.listener, socket.answers, Arc::clone(&places), stopped.clone()));
+            accepting.spawn(accept(socket.listener, socket.serves, Arc::clone(&places), stopped.clone()));
         }
         drop(stopped);
         stop.await;
@@ -140,50 +124,49 @@ impl Server {
     }
 }
 
-async fn bind(socket: &Socket, address: &str) -> Result<Listener, BindError> {
-    let system = |error| BindError::System { name: socket.name.clone(), address: address.to_owned(), error };
-    if let Some(path) = address.strip_prefix("unix:") {
-        return UnixListener::bind(PathBuf::from(path)).map(Listener::Unix).map_err(system);
-    }
-    if address.starts_with("unix-abstract:") || address.starts_with("loopback:") {
-        let problem = "addresses of this kind are not supported by loaderd.";
-        return Err(BindError::Unsupported { name: socket.name.clone(), problem });
-    }
-    let port = socket.protocol.default_port();
-    let listener = match address.strip_prefix('*') {
-        // All of both families, where the machine has both.
-        Some(rest) => {
-            let port = rest.strip_prefix(':').map_or(Ok(port), str::parse).map_err(|_| system(bad_port()))?;
-            match TcpListener::bind((std::net::Ipv6Addr::UNSPECIFIED, port)).await {
-                Ok(listener) => Ok(listener),
-                Err(_) => TcpListener::bind((std::net::Ipv4Addr::UNSPECIFIED, port)).await,
-            }
-        }
-        None => TcpListener::bind(with_port(address, port)).await,
+fn serves(graph: &Graph, socket: &Socket) -> Result<Serves, BindError> {
+    let unsupported = |problem: String| BindError::Unsupported { name: socket.name.clone(), problem };
+    let acceptor = |options: &TlsOptions, protocols: &[&str]| match tls::server(options, protocols) {
+        Ok(config) => Ok(Some(TlsAcceptor::from(config))),
+        Err(error) => Err(unsupported(format!("tlsOptions: {error}."))),
     };
-    listener.map(Listener::Tcp).map_err(system)
+    let service = graph.service(&socket.service);
+    let http = |options: &HttpOptions, scheme| {
+        let is_loopback = matches!(&socket.listen, Some(Listen::Address(address)) if address.starts_with("loopback:"));
+        if options.capnp_connect_host.is_some() && !is_loopback {
+            let problem = "`capnpConnectHost` is supported by loaderd between `loopback:` addresses only.";
+            return Err(unsupported(problem.to_owned()));
+        }
+        Ok(Then::Http(Arc::new(Answers { service: service.clone(), options: options.clone(), scheme })))
+    };
+    Ok(match &socket.protocol {
+        SocketProtocol::Http(options) => Serves { tls: None, then: http(options, "http")? },
+        SocketProtocol::Https { options, tls } => {
+            Serves { tls: acceptor(tls, &["http/1.1"])?, then: http(options, "https")? }
+        }
+        SocketProtocol::Tcp { tls } => {
+            let tls = tls.as_ref().map_or(Ok(None), |tls| acceptor(tls, &[]))?;
+            Serves { tls, then: Then::Connect(service.clone()) }
+        }
+    })
 }
 
-fn bad_port() -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a port")
-}
-
-async fn accept(listener: Listener, answers: Arc<Answers>, places: Arc<Semaphore>, mut stopped: watch::Receiver<()>) {
+async fn accept(listener: Listener, serves: Arc<Serves>, places: Arc<Semaphore>, mut stopped: watch::Receiver<()>) {
     let mut connections = tokio::task::JoinSet::new();
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let accepted = tokio::select! {
             biased;
             _ = stopped.changed() => break,
-            accepted = accept_one(&listener) => accepted,
+            accepted = listener.accept() => accepted,
             // Collects what is over, so that the set does not grow.
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
         };
         match accepted {
-            Ok(stream) => {
-                let (answers, stopped) = (Arc::clone(&answers), stopped.clone());
+            Ok(accepted) => {
+                let (serves, stopped) = (Arc::clone(&serves), stopped.clone());
                 connections.spawn(async move {
-                    serve(stream, answers, stopped).await;
+                    serves.connection(accepted, stopped).await;
                     drop(place);
                 });
             }
@@ -196,20 +179,35 @@ async fn accept(listener: Listener, answers: Arc<Answers>, places: Arc<Semaphore
     while connections.join_next().await.is_some() {}
 }
 
-/// A connection of either kind.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
-
-async fn accept_one(listener: &Listener) -> std::io::Result<Box<dyn Stream>> {
-    Ok(match listener {
-        Listener::Tcp(listener) => {
-            let (stream, _) = listener.accept().await?;
-            // A failure only costs latency.
-            let _slower = stream.set_nodelay(true);
-            Box::new(stream)
+impl Serves {
+    async fn connection(&self, accepted: Accepted, stopped: watch::Receiver<()>) {
+        let Accepted { stream, address } = accepted;
+        let stream: BoxStream = match &self.tls {
+            None => stream,
+            Some(acceptor) => match tokio::time::timeout(HEAD_READ_MAX, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => Box::new(stream),
+                // Clients that are not who they should be, or go: this is not news.
+                Ok(Err(error)) => return tracing::debug!("a TLS connection did not begin: {error}"),
+                Err(_) => return tracing::debug!("a client took too long to begin TLS"),
+            },
+        };
+        match &self.then {
+            Then::Http(answers) => serve(stream, Arc::clone(answers), stopped).await,
+            Then::Connect(service) => connect(stream, address, service, stopped).await,
         }
-        Listener::Unix(listener) => Box::new(listener.accept().await?.0),
-    })
+    }
+}
+
+/// Delivers a connection as an event; it lasts until the Worker has handled it.
+async fn connect(stream: BoxStream, address: String, service: &Service, mut stopped: watch::Receiver<()>) {
+    let request = request_from(stream, address, &tokio::runtime::Handle::current());
+    let handled = tokio::select! {
+        handled = service.connect(request) => handled,
+        _ = stopped.changed() => return,
+    };
+    if let Err(error) = handled {
+        tracing::error!("uncaught exception: {error}");
+    }
 }
 
 /// A connection that becomes a WebSocket when the response that says so has been written.
@@ -218,7 +216,7 @@ struct Upgrade {
     end: WebSocketEnd,
 }
 
-async fn serve(stream: Box<dyn Stream>, answers: Arc<Answers>, mut stopped: watch::Receiver<()>) {
+async fn serve(stream: BoxStream, answers: Arc<Answers>, mut stopped: watch::Receiver<()>) {
     let upgrade: Arc<Mutex<Option<Upgrade>>> = Arc::default();
     let granted = Arc::clone(&upgrade);
     let answer = service_fn(move |request| {
@@ -291,12 +289,11 @@ impl Answers {
     }
 
     fn read(&self, mut head: Parts, body: Incoming, websocket: bool) -> Result<FetchRequest, StatusCode> {
-        let mut scheme = "http".to_owned();
+        let mut scheme = self.scheme;
         if let Some(name) = self.options.forwarded_proto_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)
-            && value == "https"
         {
-            scheme = "https".to_owned();
+            scheme = if value == "https" { "https" } else { "http" };
         }
         let mut cf = None;
         if let Some(name) = self.options.cf_blob_header.as_deref().and_then(header_name)

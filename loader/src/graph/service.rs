@@ -11,6 +11,7 @@ use loaderd_runtime::rpc::{Answer, Call, Capability, Message, Reply, RpcError};
 
 use super::{Node, Reach};
 use crate::config::ServiceDesignator;
+use crate::connect::ConnectRequest;
 use crate::entrypoint::{Entrypoint, Invocation};
 use crate::fetch::{FetchRequest, FetchResponse};
 
@@ -94,6 +95,14 @@ impl Service {
     pub async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, RpcError> {
         let call = request.into_call().map_err(|error| error.to_rpc())?;
         FetchResponse::from_answer(self.answer(call).await)
+    }
+
+    /// Delivers a connection; done when the service has handled it. Dropping the future cancels that.
+    ///
+    /// # Errors
+    /// What the service threw, or why it could not be asked.
+    pub async fn connect(&self, request: ConnectRequest) -> Result<(), RpcError> {
+        self.answer(request.into_call()?).await.result.map(drop)
     }
 
     async fn answer(&self, call: Call) -> Answer {
