@@ -10,20 +10,24 @@ const token = {};
 function bytesOf(part) {
   if (isBlob(part)) return contents(part);
   if (isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
-  const buffer = load('streams_byte').bufferView(part);
-  return buffer ?? load('encoding').utf8(`${part}`.toWellFormed());
+  return load('streams_byte').bufferView(part) ?? load('encoding').utf8(part);
+}
+
+function isBytes(part) {
+  return isView(part) || load('streams_byte').bufferView(part) !== null;
 }
 
 function join(parts) {
-  const views = [];
+  // Converting a part may run the program's code, which may resize the buffers of others: measured afterwards.
+  const converted = [];
+  for (const part of parts) converted.push(isBlob(part) || isBytes(part) ? part : `${part}`.toWellFormed());
+  const views = converted.map(bytesOf);
   let total = 0;
-  for (const part of parts) {
-    const view = bytesOf(part);
+  for (const view of views) {
     total += view.byteLength;
     if (total > BLOB_BYTES_MAX) {
       throw new RangeError(`Blob size ${total} exceeds limit ${BLOB_BYTES_MAX}`);
     }
-    views.push(view);
   }
   const bytes = new Uint8Array(total);
   let at = 0;

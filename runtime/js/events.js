@@ -4,6 +4,7 @@
 const { apply, defineProperty, stringToWellFormed, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, badField, isDictionary, expose, unlengthen, constants } =
   load('webidl');
+const { has } = load('compat');
 
 const NONE = 0;
 const AT_TARGET = 2;
@@ -61,7 +62,7 @@ class Event {
   }
   get currentTarget() {
     if (!(#type in this)) illegalInvocation();
-    return this.#dispatching ? this.#target : undefined;
+    return this.#dispatching || !has('pedantic_wpt') ? this.#target : undefined;
   }
   get target() {
     if (!(#type in this)) illegalInvocation();
@@ -137,6 +138,18 @@ class Event {
 }
 expose(Event, 'Event');
 constants(Event, { NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3 });
+
+// What only the platform makes: events that a handler may keep going.
+class ExtendableEvent extends Event {
+  constructor() {
+    illegalConstructor();
+  }
+  waitUntil(promise) {
+    if (!isEvent(this)) illegalInvocation();
+    load('workers').waitUntil(promise);
+  }
+}
+expose(ExtendableEvent, 'ExtendableEvent');
 
 class CustomEvent extends Event {
   #detail;
@@ -409,6 +422,7 @@ return {
   Event,
   EventTarget,
   CustomEvent,
+  ExtendableEvent,
   ErrorEvent,
   MessageEvent,
   newMessage,

@@ -449,18 +449,22 @@ class Inspector {
     const own = ownKeys(object).filter((key) => apply(propertyIsEnumerable, object, [key]));
     const list = entries === undefined ? null : entries(object);
     const inside = internals === undefined ? [] : Object.entries(internals(object));
-    const label = list === null ? `${name} {` : `${name}(${list.length}) {`;
-    if (own.length + getters.length + inside.length + (list?.length ?? 0) === 0) return `${label}}`;
+    const label = list === null ? name : `${name}(${list.length})`;
+    if (own.length + getters.length + inside.length + (list?.length ?? 0) === 0) return `${label} {}`;
     if (level > this.depth) return this.styled(`[${name}]`, 'special');
-    return this.lay(object, level, PROPERTY, '', [label, '}'], (output, depth) => {
-      if (list !== null) for (const [key, value] of list) output.push(`${quote(key)} => ${this.nested(value, depth)}`);
-      const hidden = this.showHidden;
-      this.showHidden = true;
-      for (const key of own) output.push(this.property(object, key, depth));
-      for (const [key, get] of getters) output.push(`${key}: ${this.nested(apply(get, object, []), depth)}`);
-      this.showHidden = hidden;
-      for (const [key, value] of inside) output.push(`[${key}]: ${this.nested(value, depth)}`);
+    // Laid out as if it stood alone, and named and indented afterwards. Only without a limit do cycles have to be found.
+    const alone = new Inspector(this.options(this.depth - level));
+    if (this.depth === Infinity) alone.seen = this.seen;
+    const text = alone.lay(object, 0, PROPERTY, '', ['{', '}'], (output, depth) => {
+      if (list !== null) for (const [key, value] of list) output.push(`${quote(key)} => ${alone.nested(value, depth)}`);
+      const hidden = alone.showHidden;
+      alone.showHidden = true;
+      for (const key of own) output.push(alone.property(object, key, depth));
+      for (const [key, get] of getters) output.push(`${key}: ${alone.nested(apply(get, object, []), depth)}`);
+      alone.showHidden = hidden;
+      for (const [key, value] of inside) output.push(`[${key}]: ${alone.nested(value, depth)}`);
     });
+    return this.indented(`${label} ${text}`);
   }
 }
 

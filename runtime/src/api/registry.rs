@@ -8,7 +8,7 @@ use super::rooms::{FLAGGED, INTRINSICS, ROOMS, Room};
 use crate::code_cache::CodeCache;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
-const SCRIPT_PREFIX: &str = "loaderd:";
+pub(super) const SCRIPT_PREFIX: &str = "loaderd:";
 
 /// The intrinsics captured before the program runs: a function body that returns them.
 const PRIMORDIALS: &str = include_str!("../../js/primordials.js");

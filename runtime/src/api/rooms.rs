@@ -99,6 +99,7 @@ pub(super) static ROOMS: &[Room] = &[
             "Event",
             "EventTarget",
             "CustomEvent",
+            "ExtendableEvent",
             "ErrorEvent",
             "MessageEvent",
             "CloseEvent",

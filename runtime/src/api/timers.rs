@@ -118,7 +118,11 @@ pub(super) fn install_handler_errors(
     set_function(scope, target, "report", report_thrown)
 }
 
-/// `describe(error) → {message, filename, lineno, colno}`, as V8 would report it uncaught.
+/// Frames looked at to find the program's among our own.
+const FRAMES_MAX: usize = 16;
+
+/// `describe(error) → {message, filename, lineno, colno}`, as V8 would report it uncaught. What is no error has no place
+/// of its own: it gets that of the program's code which runs.
 fn describe(
     scope: &mut v8::PinScope<'_, '_>,
     args: v8::FunctionCallbackArguments<'_>,
@@ -129,9 +133,14 @@ fn describe(
     let message = v8::Exception::create_message(scope, args.get(0));
     let text = message.get(scope);
     let filename = message.get_script_resource_name(scope).unwrap_or_else(|| v8::undefined(scope).into());
-    let line = message.get_line_number(scope).unwrap_or(0);
+    let (filename, line, column) = if args.get(0).is_native_error() {
+        (filename, message.get_line_number(scope).unwrap_or(0), i64::try_from(message.get_start_column()).unwrap_or(0))
+    } else {
+        program_place(scope)
+            .unwrap_or_else(|| (super::args::string(scope, "undefined").map_or(filename, Into::into), 0, -1))
+    };
     let line = v8::Number::new(scope, line as f64);
-    let column = v8::Number::new(scope, message.get_start_column() as f64);
+    let column = v8::Number::new(scope, column as f64);
     for (name, value) in
         [("message", text.into()), ("filename", filename), ("lineno", line.into()), ("colno", column.into())]
     {
@@ -139,6 +148,20 @@ fn describe(
             description.set(scope, name.into(), value);
         }
     }
+}
+
+/// The file, line (from 1) and column (from 0) at which the program runs, if it does.
+fn program_place<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<(v8::Local<'s, v8::Value>, usize, i64)> {
+    let frames = v8::StackTrace::current_stack_trace(scope, FRAMES_MAX)?;
+    for index in 0..frames.get_frame_count() {
+        let frame = frames.get_frame(scope, index)?;
+        let name = frame.get_script_name(scope)?;
+        if !name.to_rust_string_lossy(scope).starts_with(super::registry::SCRIPT_PREFIX) {
+            let column = i64::try_from(frame.get_column()).unwrap_or(0);
+            return Some((name.into(), frame.get_line_number(), column - 1));
+        }
+    }
+    None
 }
 
 /// `report(error)`: the program says that nobody will catch it.

@@ -149,8 +149,11 @@ impl IsolateState {
         self.clock_ms.set(ms.max(self.clock_ms.get()));
     }
 
-    /// The time as the program sees it, whole ms since the epoch.
+    /// The time as the program sees it, whole ms since the epoch; 0 in global scope, which sees no time pass.
     pub(crate) fn now_ms(&self) -> f64 {
+        if self.in_global_scope() {
+            return 0.0;
+        }
         let real = self.worker.borrow().as_ref().is_some_and(|worker| worker.clock == ClockPolicy::Real);
         if real { system_ms() } else { self.clock_ms.get() }
     }
