@@ -3,17 +3,37 @@
 const { isView, promiseResolve, TypeError, Uint8Array } = primordials;
 const { illegalInvocation, illegalConstructor, expose } = load('webidl');
 const { utf8, decodeUtf8 } = load('encoding');
+const { has } = load('compat');
 
 const USED = 'Body has already been used. It can only be used once. Use tee() first if you need to read it twice.';
 const token = {};
 
-// What a body holds. `bytes` until a stream is made of them, or never; `stream` a ReadableStream, or null.
+// What a body holds. `bytes` until a stream is made of them, or never; `stream` a ReadableStream, or null. `coding` says
+// how both are encoded, for as long as nobody has asked for what is in them.
 class Content {
-  constructor(bytes, stream) {
+  constructor(bytes, stream, coding = null) {
     this.bytes = bytes;
     this.stream = stream;
+    this.coding = coding;
     this.used = false;
   }
+}
+
+// Undoes the coding, for somebody who wants to see the body.
+function decode(content) {
+  if (content === null || content.coding === null) return;
+  const { coding } = content;
+  content.coding = null;
+  content.stream = load('body_coding').coded(content.stream ?? streamOf(content.bytes), coding, false);
+  content.bytes = null;
+}
+
+// The number of bytes, where it is known; null otherwise.
+function lengthOf(content) {
+  if (content.coding !== null) return null;
+  if (content.stream === null) return content.bytes.byteLength;
+  const { length } = load('streams_readable').stateOf(content.stream);
+  return length === undefined || length === null ? null : Number(length);
 }
 
 // A byte stream of bytes that nobody may change: they are copied out as they are read.
@@ -65,7 +85,32 @@ function extract(value) {
       };
     }
   }
+  if (isIterable(value)) {
+    return { content: new Content(null, load('streams_readable').ReadableStream.from(value)), type: null };
+  }
   return { content: new Content(utf8(`${value}`), null), type: 'text/plain;charset=UTF-8' };
+}
+
+// Whether a body is what an object gives when it is iterated over, and not the text that it turns into: objects with a
+// conversion of their own are texts.
+function isIterable(value) {
+  if (typeof value !== 'object' || !has('fetch_iterable_type_support')) return false;
+  if (typeof value[Symbol.asyncIterator] === 'function') return true;
+  if (isBoxedString(value)) return false;
+  if (!primordials.isArray(value) && has('fetch_iterable_type_support_override_adjustment')) {
+    const plain = primordials.objectPrototype;
+    if (value.toString !== plain.toString || value[Symbol.toPrimitive] !== plain[Symbol.toPrimitive]) return false;
+  }
+  return typeof value[Symbol.iterator] === 'function';
+}
+
+function isBoxedString(value) {
+  try {
+    primordials.apply(primordials.stringValueOf, value, []);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isUsed(content) {
@@ -77,6 +122,7 @@ function isUsed(content) {
 async function readAll(content) {
   if (content === null) return new Uint8Array(0);
   if (isUsed(content)) throw new TypeError(USED);
+  decode(content);
   if (content.stream === null) {
     content.used = true;
     return content.bytes;
@@ -115,6 +161,7 @@ async function readAll(content) {
 function clone(content) {
   if (content === null) return null;
   if (content.used) throw new TypeError('This ReadableStream is currently locked to a reader,');
+  decode(content);
   if (content.stream === null) return new Content(content.bytes, null);
   const [mine, other] = content.stream.tee();
   content.stream = mine;
@@ -124,7 +171,8 @@ function clone(content) {
 // What `from` held, which is then used.
 function take(content) {
   if (content === null) return null;
-  const taken = new Content(content.bytes, content.stream);
+  const taken = new Content(content.bytes, content.stream, content.coding);
+  content.coding = null;
   if (content.stream !== null) {
     // The stream itself moves; the old owner keeps one that has been used.
     content.stream = null;
@@ -146,6 +194,7 @@ class Body {
     if (!(#content in this)) illegalInvocation();
     const content = this.#content;
     if (content === null) return null;
+    decode(content);
     if (content.stream === null) {
       content.stream = streamOf(content.used ? new Uint8Array(0) : content.bytes);
       if (content.used) content.stream.cancel();
@@ -201,4 +250,4 @@ function exactBuffer(bytes) {
   return bytes.slice().buffer;
 }
 
-return { Body, token, Content, contentOf, setContent, extract, isUsed, readAll, clone, take, streamOf, USED };
+return { Body, token, Content, contentOf, setContent, extract, isUsed, readAll, clone, take, decode, lengthOf, streamOf, USED };

@@ -4,25 +4,33 @@ const { TypeError, RangeError } = primordials;
 const { illegalInvocation, badArgument, badConstructorArgument, badField, expose, unlengthen } = load('webidl');
 const { Headers } = load('headers');
 const { Body, token, contentOf, setContent, extract, isUsed, clone: cloneContent, take } = load('body');
+const { isObject, readRequestInit, readCf, cloneCf, readHeaders, readEncoding } = load('fetch_init');
+const { has } = load('compat');
 
-const METHODS = new Set([
-  'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'PURGE', 'OPTIONS', 'TRACE', 'COPY', 'LOCK', 'MKCOL', 'MOVE',
-  'PROPFIND', 'PROPPATCH', 'SEARCH', 'UNLOCK', 'ACL', 'REPORT', 'MKACTIVITY', 'CHECKOUT', 'MERGE', 'MSEARCH', 'NOTIFY',
-  'SUBSCRIBE', 'UNSUBSCRIBE', 'QUERY', 'BAN',
-]);
 const NULL_BODY = new Set([101, 204, 205, 304]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-function cloneCf(cf) {
-  return cf === undefined || cf === null ? undefined : load('structured_clone').structuredClone(cf);
-}
+const DEFAULTS = {
+  method: 'GET',
+  headers: undefined,
+  redirect: 'follow',
+  signal: null,
+  cf: undefined,
+  cache: undefined,
+  fetcher: null,
+  encodeResponseBody: 'automatic',
+};
 
-function isObject(value) {
-  return (typeof value === 'object' || typeof value === 'function') && value !== null;
+// The URL of a request. Without the flag, as the platform once did, it is what was given.
+function targetOf(text) {
+  if (!has('fetch_standard_url')) return text;
+  const parsed = load('url').parseURL(text);
+  if (parsed === undefined) throw new TypeError(`Invalid URL: ${text}`);
+  return parsed;
 }
 
 // What the rest of the platform may do with one.
-let isRequest, signalOf, setOwnSignal;
+let isRequest, signalOf, setOwnSignal, cacheOf, fetcherOf, decodesResponse;
 class Request extends Body {
   #method;
   #url;
@@ -33,93 +41,84 @@ class Request extends Body {
   #ownSignal = null;
   #cf;
   #cache;
+  #fetcher;
+  #encodeResponseBody;
 
   constructor(input, init) {
+    if (init === token) {
+      super(token, input.content);
+      this.#fill(input);
+      return;
+    }
     if (arguments.length < 1) badConstructorArgument('Request', 1, 'Request or string');
     if (init !== undefined && init !== null && !isObject(init)) badConstructorArgument('Request', 2, 'RequestInitializerDict or Request');
     const from = isRequest(input) ? input : null;
-    let url;
-    if (from === null) {
-      const text = `${input}`;
-      const parsed = load('url').parseURL(text);
-      if (parsed === undefined) throw new TypeError(`Invalid URL: ${text}`);
-      url = parsed;
-    } else {
-      url = from.#url;
-    }
-    const chosen = init ?? {};
-    let method = from === null ? 'GET' : from.#method;
-    if (chosen.method !== undefined && chosen.method !== null) {
-      method = `${chosen.method}`.toUpperCase();
-      if (!METHODS.has(method)) throw new TypeError(`Invalid HTTP method string: ${chosen.method}`);
-    }
-    const headers = chosen.headers !== undefined ? new Headers(chosen.headers) : new Headers(from === null ? undefined : from.#headers);
-    let redirect = from === null ? 'follow' : from.#redirect;
-    if (chosen.redirect !== undefined && chosen.redirect !== null) {
-      redirect = `${chosen.redirect}`;
-      if (redirect !== 'follow' && redirect !== 'manual') {
-        throw new TypeError(
-          'Invalid redirect value, must be one of "follow" or "manual" ("error" won\'t be implemented since it does not make sense at the edge; use "manual" and check the response status code).',
-        );
-      }
-    }
-    let signal = from === null ? null : from.#signal;
-    if (chosen.signal !== undefined) {
-      if (chosen.signal !== null && !load('abort').isAbortSignal(chosen.signal)) {
-        badField('RequestInitializerDict', 'signal', 'AbortSignal');
-      }
-      signal = chosen.signal;
-    }
-    let cache = from === null ? undefined : from.#cache;
-    if (chosen.cache !== undefined && chosen.cache !== null) {
-      cache = `${chosen.cache}`;
-      if (cache !== 'no-store' && cache !== 'no-cache') throw new TypeError(`Unsupported cache mode: ${cache}`);
-    }
-    if (chosen.integrity !== undefined && `${chosen.integrity}` !== '') {
-      throw new TypeError(
-        'Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.',
-      );
-    }
-    if (chosen.encodeResponseBody !== undefined) {
-      const mode = `${chosen.encodeResponseBody}`;
-      if (mode !== 'automatic' && mode !== 'manual') throw new TypeError(`encodeResponseBody: unexpected value: ${mode}`);
-    }
-    const cf = chosen.cf !== undefined ? cloneCf(chosen.cf) : from === null ? undefined : cloneCf(from.#cf);
+    const text = from === null ? `${input}` : '';
+    const parts = isRequest(init) ? init.#parts() : readRequestInit(init ?? {});
+    const url = from === null ? targetOf(text) : from.#url;
+    const base = from === null ? DEFAULTS : from.#parts();
+    const method = parts.method ?? base.method;
 
     let content;
-    if (chosen.body !== undefined && chosen.body !== null) {
-      if (method === 'GET' || method === 'HEAD') throw new TypeError('Request with a GET or HEAD method cannot have a body.');
-      const body = extract(chosen.body);
+    if (isRequest(init)) {
+      // The other request is a dictionary here: it keeps its body, and shares it.
+      content = contentOf(init) === null ? null : extract(init.body).content;
+    } else if (parts.body !== undefined && parts.body !== null) {
+      const body = extract(parts.body);
       content = body.content;
-      if (body.type !== null && !headers.has('content-type')) headers.set('content-type', body.type);
-    } else if (from !== null && contentOf(from) !== null && chosen.body === undefined) {
+      if (method === 'GET' || method === 'HEAD') throw new TypeError('Request with a GET or HEAD method cannot have a body.');
+      parts.headers ??= new Headers(base.headers);
+      if (body.type !== null && !parts.headers.has('content-type')) parts.headers.set('content-type', body.type);
+    } else if (from !== null && contentOf(from) !== null && parts.body === undefined) {
       if (isUsed(contentOf(from))) throw new TypeError('Cannot reconstruct a Request with a used body.');
+      // A GET request may have come with a body, and keeps it as long as nobody gives it a method.
+      if (parts.method !== undefined && (method === 'GET' || method === 'HEAD')) {
+        throw new TypeError('Request with a GET or HEAD method cannot have a body.');
+      }
       content = take(contentOf(from));
     } else {
       content = null;
     }
     super(token, content);
-    this.#method = method;
+    this.#fill({
+      url,
+      method,
+      headers: isRequest(init) ? new Headers(parts.headers) : (parts.headers ?? new Headers(base.headers)),
+      redirect: parts.redirect ?? base.redirect,
+      signal: parts.signal !== undefined ? parts.signal : base.signal,
+      cf: parts.cf !== undefined ? parts.cf : cloneCf(base.cf),
+      cache: parts.cache ?? base.cache,
+      fetcher: parts.fetcher !== undefined ? parts.fetcher : base.fetcher,
+      encodeResponseBody: parts.encodeResponseBody ?? base.encodeResponseBody,
+    });
+  }
+  #fill({ url, method, headers, redirect, signal, cf, cache, fetcher, encodeResponseBody }) {
     this.#url = url;
+    this.#method = method;
     this.#headers = headers;
     this.#redirect = redirect;
     this.#signal = signal;
     this.#cf = cf;
     this.#cache = cache;
+    this.#fetcher = fetcher;
+    this.#encodeResponseBody = encodeResponseBody;
   }
-  clone() {
-    if (!(#url in this)) illegalInvocation();
-    const content = cloneContent(contentOf(this));
-    const copy = new Request(this.#url, {
+  #parts() {
+    return {
       method: this.#method,
       headers: this.#headers,
       redirect: this.#redirect,
       signal: this.#signal,
-      cf: this.#cf,
+      cf: cloneCf(this.#cf),
       cache: this.#cache,
-    });
-    if (content !== null) setContent(copy, content);
-    return copy;
+      fetcher: this.#fetcher,
+      encodeResponseBody: this.#encodeResponseBody,
+    };
+  }
+  clone() {
+    if (!(#url in this)) illegalInvocation();
+    const content = cloneContent(contentOf(this));
+    return newRequest({ ...this.#parts(), content, url: this.#url, headers: new Headers(this.#headers) });
   }
   get method() {
     if (!(#url in this)) illegalInvocation();
@@ -139,7 +138,7 @@ class Request extends Body {
   }
   get fetcher() {
     if (!(#url in this)) illegalInvocation();
-    return null;
+    return this.#fetcher;
   }
   get signal() {
     if (!(#url in this)) illegalInvocation();
@@ -170,15 +169,25 @@ class Request extends Body {
     signalOf = (request) => {
       return request.#signal;
     };
+    cacheOf = (request) => {
+      return request.#cache;
+    };
+    fetcherOf = (request) => {
+      return request.#fetcher;
+    };
+    decodesResponse = (request) => {
+      return request.#encodeResponseBody === 'automatic';
+    };
     setOwnSignal = (request, signal) => {
       request.#ownSignal = signal;
     };
   }
 }
+if (!has('cache_option_enabled')) delete Request.prototype.cache;
 expose(Request, 'Request', { is: isRequest, clone: (request) => bodiless(request) && new Request(request) });
 
 // What the rest of the platform may do with one.
-let isResponse;
+let isResponse, encodesBody;
 class Response extends Body {
   #status;
   #statusText;
@@ -197,39 +206,40 @@ class Response extends Body {
       return;
     }
     if (init !== undefined && init !== null && !isObject(init)) badConstructorArgument('Response', 2, 'InitializerDict or Response');
-    const chosen = init ?? {};
-    const status = chosen.status === undefined ? 200 : +chosen.status & 0xffff;
-    const webSocket = chosen.webSocket ?? null;
+    const parts = isResponse(init) ? init.#parts() : readResponseInit(init ?? {});
+    const { status, statusText, webSocket } = parts;
     if (webSocket !== null) {
-      if (!load('websocket').isWebSocket(webSocket)) badField('InitializerDict', 'webSocket', 'WebSocket');
       if (status !== 101) throw new RangeError('Responses with a WebSocket must have status code 101.');
     } else if (status < 200 || status > 599) {
       throw new RangeError('Responses may only be constructed with status codes in the range 200 to 599, inclusive.');
     }
-    const statusText = chosen.statusText === undefined ? '' : `${chosen.statusText}`;
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(statusText)) throw new TypeError('Invalid statusText');
-    const encodeBody = chosen.encodeBody === undefined ? 'automatic' : `${chosen.encodeBody}`;
-    if (encodeBody !== 'automatic' && encodeBody !== 'manual') {
-      throw new TypeError(`encodeBody: unexpected value: ${encodeBody}`);
-    }
-    const headers = new Headers(chosen.headers);
-    const { content, type } = extract(body);
+    if (/[\0-\x1f]/.test(statusText)) throw new TypeError('Invalid statusText');
+    let { content, type } = extract(body);
     if (content !== null && NULL_BODY.has(status)) {
-      throw new TypeError('Response with null body status (101, 204, 205, or 304) cannot have a body.');
+      // An empty text has long been taken for no body.
+      if (content.stream !== null || content.bytes.byteLength > 0) {
+        throw new TypeError('Response with null body status (101, 204, 205, or 304) cannot have a body.');
+      }
+      content = null;
+      type = null;
     }
-    if (type !== null && !headers.has('content-type')) headers.set('content-type', type);
+    if (type !== null && !parts.headers.has('content-type')) parts.headers.set('content-type', type);
     super(token, content);
-    this.#fill({
-      status,
-      statusText,
-      headers,
+    this.#fill(parts);
+  }
+  // What a response is made of that is made from this one.
+  #parts() {
+    return {
+      status: this.#status,
+      statusText: this.#statusText,
+      headers: new Headers(this.#headers),
       url: '',
       redirected: false,
-      cf: cloneCf(chosen.cf),
+      cf: cloneCf(this.#cf),
       type: 'default',
-      encodeBody,
-      webSocket,
-    });
+      encodeBody: this.#encodeBody,
+      webSocket: this.#webSocket,
+    };
   }
   #fill({ status, statusText, headers, url, redirected, cf, type, encodeBody, webSocket }) {
     this.#status = status;
@@ -248,7 +258,7 @@ class Response extends Body {
       content: null,
       status: 0,
       statusText: '',
-      headers: load('headers').freeze(new Headers()),
+      headers: new Headers(),
       url: '',
       redirected: false,
       cf: undefined,
@@ -279,9 +289,12 @@ class Response extends Body {
   static json(data, init) {
     if (arguments.length < 1) badArgument('Response', 'json', 1, 'Value');
     const text = `${primordials.jsonStringify(data)}`;
-    const response = new Response(text, init);
-    const given = init?.headers === undefined ? false : new Headers(init.headers).has('content-type');
-    if (!given) response.#headers.set('content-type', 'application/json');
+    const response = new Response(null, init);
+    if (NULL_BODY.has(response.#status)) {
+      throw new TypeError('Response with null body status (101, 204, 205, or 304) cannot have a body.');
+    }
+    if (!response.#headers.has('content-type')) response.#headers.set('content-type', 'application/json');
+    setContent(response, extract(text).content);
     return response;
   }
 
@@ -289,17 +302,7 @@ class Response extends Body {
     if (!(#status in this)) illegalInvocation();
     if (this.#webSocket !== null) throw new TypeError('Cannot clone a response to a WebSocket handshake.');
     const content = cloneContent(contentOf(this));
-    return newResponse({
-      content,
-      status: this.#status,
-      statusText: this.#statusText,
-      headers: new Headers(this.#headers),
-      url: this.#url,
-      redirected: this.#redirected,
-      cf: cloneCf(this.#cf),
-      type: this.#type,
-      encodeBody: this.#encodeBody,
-    });
+    return newResponse({ ...this.#parts(), content, url: this.#url, redirected: this.#redirected, type: this.#type });
   }
   get status() {
     if (!(#status in this)) illegalInvocation();
@@ -339,12 +342,34 @@ class Response extends Body {
   }
 
   static {
+    // Whether its body is to be encoded as its headers say.
+    encodesBody = (response) => {
+      return response.#encodeBody === 'automatic';
+    };
     isResponse = (value) => {
       return isObject(value) && #status in value;
     };
   }
 }
 expose(Response, 'Response', { is: isResponse, clone: (response) => bodiless(response) && response.clone() });
+
+function readResponseInit(init) {
+  const { status, statusText, headers, cf, webSocket, encodeBody } = init;
+  if (webSocket !== undefined && webSocket !== null && !load('websocket').isWebSocket(webSocket)) {
+    badField('InitializerDict', 'webSocket', 'WebSocket');
+  }
+  return {
+    status: status === undefined ? 200 : +status & 0xffff,
+    statusText: statusText === undefined ? '' : `${statusText}`,
+    headers: headers === undefined ? new Headers() : readHeaders('InitializerDict', headers),
+    url: '',
+    redirected: false,
+    cf: cf === undefined ? undefined : readCf('InitializerDict', cf),
+    type: 'default',
+    encodeBody: encodeBody === undefined ? 'automatic' : readEncoding('encodeBody', encodeBody),
+    webSocket: webSocket ?? null,
+  };
+}
 
 // Whether a structured clone can hold it all: a body is a stream, which one isolate's clone cannot.
 function bodiless(message) {
@@ -353,35 +378,22 @@ function bodiless(message) {
   throw new DOMException('ReadableStream can only be serialized for RPC.', 'DataCloneError');
 }
 
-// A response of the platform's own.
+// Ones of the platform's own.
 function newResponse(parts) {
   return new Response(parts, token);
 }
-
-// A data: URL's response (Fetch 6).
-function dataResponse(url) {
-  const parts = native.dataUrl(url);
-  if (parts === undefined) throw new TypeError(`Fetch API cannot load: ${url}`);
-  return new Response(parts.bytes, { statusText: 'OK', headers: { 'content-type': parts.type } });
+function newRequest(parts) {
+  return new Request({ ...DEFAULTS, ...parts }, token);
 }
 
+// The `fetch` of the global scope.
 async function fetch(input, init) {
   if (arguments.length < 1) badArgument('ServiceWorkerGlobalScope', 'fetch', 1, 'Request or string');
   native.requireInvocation();
-  const request = new Request(input, init);
-  const signal = signalOf(request);
-  if (signal !== null && signal.aborted) throw signal.reason;
-  const { url } = request;
-  const scheme = url.slice(0, url.indexOf(':'));
-  if (scheme === 'data') return dataResponse(url);
-  if (scheme !== 'http' && scheme !== 'https') throw new TypeError(`Fetch API cannot load: ${url}`);
   const http = load('rpc_fetch');
-  const outbound = http.outbound();
-  if (outbound !== undefined) return http.fetchThrough(outbound, request, signal);
-  throw new primordials.Error(
-    'This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities ' +
-      "(such as bindings in 'env') to talk to the outside world.",
-  );
+  const request = new Request(input, init);
+  const through = fetcherOf(request);
+  return http.fetchThrough(through === null ? null : load('rpc').stateOf(through), request, signalOf(request));
 }
 
 return {
@@ -391,8 +403,13 @@ return {
   fetch: unlengthen(fetch),
   isRequest,
   isResponse,
+  newRequest,
   newResponse,
   signalOf,
   setOwnSignal,
+  cacheOf,
+  decodesResponse,
+  encodesBody,
+  dataUrl: native.dataUrl,
   requireInvocation: native.requireInvocation,
 };

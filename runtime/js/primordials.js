@@ -20,6 +20,7 @@ return {
   propertyIsEnumerable: Object.prototype.propertyIsEnumerable,
   functionToString: Function.prototype.toString,
   isArray: Array.isArray,
+  stringValueOf: String.prototype.valueOf,
   jsonParse: JSON.parse,
   jsonStringify: JSON.stringify,
   captureStackTrace: Error.captureStackTrace,

@@ -335,7 +335,7 @@ class RpcTarget {}
 declare(RpcTarget, 'RpcTarget');
 
 ServiceStub.prototype.fetch = function fetch(input, init) {
-  return apply(load('rpc_fetch').fetch, this, [input, init]);
+  return apply(load('rpc_fetch').fetch, this, arguments);
 };
 
 ServiceStub.prototype.connect = function connect(address, options) {

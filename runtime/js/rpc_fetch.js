@@ -1,6 +1,6 @@
 // Fetches: a fetch is a call of `fetch` on a service, with a request as plain data (see `rpc_http`).
 'use strict';
-const { apply, promiseThen, Promise, TypeError, symbolDispose } = primordials;
+const { apply, promiseThen, Error, Promise, TypeError, symbolDispose } = primordials;
 const rpc = load('rpc');
 const http = load('rpc_http');
 
@@ -10,20 +10,80 @@ const REDIRECTS = { __proto__: null, 301: true, 302: true, 303: true, 307: true,
 
 // --- Fetches that this Worker makes -------------------------------------------------------------------------------
 
-// Fetches through a service, and again where the answer leads when the request says so. `signal` may be null.
+const NOT_PERMITTED =
+  'This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities ' +
+  "(such as bindings in 'env') to talk to the outside world.";
+
+// Fetches through a service (null: wherever this Worker's own fetch() goes), and again where the answer leads when the request says so.
+// `signal` may be null.
 async function fetchThrough(service, request, signal) {
   if (signal !== null && signal.aborted) throw signal.reason;
+  const fetches = load('fetch');
+  let url = addressOf(request.url);
+  if (url.startsWith('data:')) return dataResponse(url, request.method);
+  const cf = load('fetch_init').outgoingCf(request.cf, fetches.cacheOf(request));
+  const target = service ?? outbound();
+  if (target === undefined) throw new Error(NOT_PERMITTED);
+  const content = load('body').contentOf(request);
+  const decodes = fetches.decodesResponse(request);
+  const follows = request.redirect === 'follow';
   const wire = http.requestToWire(request);
-  const bytes = load('body').contentOf(request)?.bytes ?? null;
-  let { url } = request;
-  for (let hops = 0; ; hops++) {
-    const answer = await send(service, wire, signal);
-    const location = wire.redirect === 'follow' && REDIRECTS[answer.status] === true ? locationOf(answer) : null;
-    if (location === null) return http.responseFromWire(answer, url, hops > 0, signal);
+  const bytes = content?.bytes ?? null;
+  wire.redirect = 'manual';
+  wire.url = bare(url);
+  if (cf !== undefined) wire.cf = cf;
+  addHeaders(wire, fetches.cacheOf(request));
+  const urls = [url];
+  for (;;) {
+    const answer = await send(target, wire, signal);
+    const location = follows && REDIRECTS[answer.status] === true ? locationOf(answer) : null;
+    if (location === null) {
+      const { method } = wire;
+      return http.answerFromWire(answer, { method, url: withoutFragment(url), redirected: urls.length > 1, signal, decodes });
+    }
     answer[symbolDispose]?.();
-    if (hops >= REDIRECTS_MAX) throw new TypeError('Too many redirects.');
-    url = redirect(wire, answer.status, location, bytes);
+    url = redirect(wire, answer.status, location, bytes, urls);
+    urls.push(url);
   }
+}
+
+// A request's URL as one to send to: an HTTP one, unless the Worker is older than that rule.
+function addressOf(text) {
+  const url = load('url').parseURL(text);
+  if (url === undefined) throw new TypeError(`Invalid URL: ${text}`);
+  const scheme = url.slice(0, url.indexOf(':'));
+  if (scheme === 'http' || scheme === 'https' || scheme === 'data') return url;
+  if (load('compat').has('fetch_refuses_unknown_protocols')) throw new TypeError(`Fetch API cannot load: ${text}`);
+  return url;
+}
+
+function withoutFragment(url) {
+  const at = url.indexOf('#');
+  return at < 0 ? url : url.slice(0, at);
+}
+
+// What of a URL is sent: neither a fragment nor who asks.
+function bare(url) {
+  return withoutFragment(url).replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?]*@/, '$1');
+}
+
+// What a cache mode asks of caches on the way.
+function addHeaders(wire, cache) {
+  if (cache === undefined) return;
+  const { Headers, raw } = load('headers');
+  const headers = new Headers(wire.headers);
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-cache');
+  if (!headers.has('pragma')) headers.set('pragma', 'no-cache');
+  wire.headers = raw(headers);
+}
+
+// A data: URL's response (Fetch 6).
+function dataResponse(url, method) {
+  const { dataUrl, Response } = load('fetch');
+  const parts = dataUrl(url);
+  if (parts === undefined) throw new TypeError(`Fetch API cannot load: ${url}`);
+  const body = method === 'GET' ? parts.bytes : null;
+  return new Response(body, { statusText: 'OK', headers: { 'content-type': parts.type } });
 }
 
 function locationOf({ headers }) {
@@ -31,21 +91,23 @@ function locationOf({ headers }) {
 }
 
 // Makes of a request the one that a redirect asks for; the answer is its URL. `bytes` is its body where it is at hand.
-function redirect(wire, status, location, bytes) {
+function redirect(wire, status, location, bytes, urls) {
   const { URL } = load('url');
   const from = new URL(wire.url);
   if (!URL.canParse(location, wire.url)) throw new TypeError('Invalid Location header; unable to follow redirect.');
   const to = new URL(location, wire.url);
+  if (urls.length > REDIRECTS_MAX) throw new TypeError(`Too many redirects.${urls.join(', ')}`);
   if (from.origin !== to.origin && load('compat').has('strip_authorization_on_cross_origin_redirect')) {
     const headers = new (load('headers').Headers)(wire.headers);
     headers.delete('authorization');
     wire.headers = load('headers').raw(headers);
   }
-  wire.url = to.href;
+  wire.url = bare(to.href);
   const { method } = wire;
   if (((status === 301 || status === 302) && method === 'POST') || (status === 303 && method !== 'HEAD')) {
     wire.method = 'GET';
     wire.body = null;
+    delete wire.length;
   } else if (wire.body !== null) {
     if (bytes === null) {
       throw new TypeError(
@@ -56,7 +118,7 @@ function redirect(wire, status, location, bytes) {
     }
     wire.body = http.wireOfBytes(bytes);
   }
-  return wire.url;
+  return to.href;
 }
 
 // Sends a request; while it waits for the answer, `signal` ends it at both sides.
@@ -83,6 +145,7 @@ function send(service, wire, signal) {
 
 // The method of stubs.
 async function fetch(input, init) {
+  if (arguments.length < 1) load('webidl').badArgument('Fetcher', 'fetch', 1, 'Request or string');
   const service = rpc.stateOf(this);
   const { Request, signalOf } = load('fetch');
   const request = new Request(input, init);
@@ -119,7 +182,7 @@ async function deliverFetch(handle, wire) {
   const signal = use === 'none' ? undefined : load('abort').newSignal();
   const { client } = wire;
   wire.signal = use === 'passed on' ? signal : undefined;
-  const request = http.requestFromWire(wire);
+  const request = http.incomingRequest(wire);
   if (use === 'own') load('fetch').setOwnSignal(request, signal);
   const gone = () => {
     if (signal !== undefined) load('abort').abort(signal, load('rpc_signal').clientGone());
@@ -131,7 +194,10 @@ async function deliverFetch(handle, wire) {
   if (!load('fetch').isResponse(response)) {
     throw new TypeError("Incorrect type for Promise: the Promise did not resolve to 'Response'.");
   }
-  const answer = http.responseToWire(response, gone);
+  if (response.type === 'error') {
+    throw new TypeError('Return value from serve handler must not be an error response (like Response.error())');
+  }
+  const answer = http.answerToWire(response, gone);
   const { webSocket } = response;
   if (webSocket !== null) {
     if (!upgrade) {

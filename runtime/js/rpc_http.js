@@ -3,7 +3,7 @@
 // A head crosses as plain data, so that a host needs no JavaScript for it. A body that is not at hand is a capability
 // (see `rpc_streams`).
 'use strict';
-const { isView, TypeError } = primordials;
+const { isView, symbolDispose, TypeError, Uint8Array } = primordials;
 const { StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
 
 // A larger body is sent as a stream, even when it is at hand.
@@ -23,12 +23,28 @@ const SOCKET = 22;
 
 // What is sent for a body, which is then used. `onCancel` is called when the receiver does not want the rest of it.
 function bodyToWire(message, onCancel) {
-  const { contentOf, isUsed, USED, take } = load('body');
+  const { contentOf, isUsed, USED, take, decode } = load('body');
   const content = contentOf(message);
   if (content === null) return null;
   if (isUsed(content)) throw new TypeError(USED);
+  decode(content);
   if (content.stream === null) return wireOfBytes(take(content).bytes);
   return new StreamSource(message.body, onCancel);
+}
+
+// What is sent for the body of a response that is an answer: encoded, when its headers say so and it is not yet.
+function codedToWire(response, onCancel) {
+  const { contentOf, isUsed, USED, take, decode, streamOf } = load('body');
+  const content = contentOf(response);
+  const coding = load('fetch').encodesBody(response) ? load('body_coding').codingOf(response.headers) : null;
+  if (content === null || coding === null || isUsed(content)) return bodyToWire(response, onCancel);
+  if (content.coding !== coding) {
+    decode(content);
+    const { bytes, stream } = take(content);
+    return new StreamSource(load('body_coding').coded(stream ?? streamOf(bytes), coding, true), onCancel);
+  }
+  const { bytes, stream } = take(content);
+  return stream === null ? wireOfBytes(bytes) : new StreamSource(stream, onCancel);
 }
 
 // What is sent for a body that is at hand.
@@ -45,7 +61,12 @@ function bodyFromWire(body, signal) {
 
 function requestToWire(request) {
   const { method, url, redirect, cf } = request;
-  const wire = { method, url, headers: load('headers').raw(request.headers), body: bodyToWire(request), redirect };
+  const { contentOf, lengthOf } = load('body');
+  const content = contentOf(request);
+  const wire = { method, url, headers: load('headers').raw(request.headers), redirect };
+  // Of a body, its number of bytes: null when that is not known.
+  if (content !== null) wire.length = lengthOf(content);
+  wire.body = bodyToWire(request);
   if (cf !== undefined) wire.cf = cf;
   return wire;
 }
@@ -59,17 +80,45 @@ function requestValue(request) {
   return wire;
 }
 
+// A request that is a value.
 function requestFromWire({ method, url, headers, body, redirect, cf, signal }) {
-  const { Request } = load('fetch');
-  const request = new Request(url, { method, headers, redirect, cf, signal });
-  load('body').setContent(request, bodyFromWire(body, null));
+  const { Headers } = load('headers');
+  return load('fetch').newRequest({
+    content: bodyFromWire(body, null),
+    method,
+    url,
+    headers: new Headers(headers),
+    redirect: redirect ?? 'follow',
+    cf,
+    signal: signal ?? null,
+  });
+}
+
+// A request that came with a fetch event. Its headers say how long its body is, as they would had it come over HTTP.
+function incomingRequest(wire) {
+  const request = requestFromWire({ ...wire, redirect: 'manual' });
+  const { headers } = request;
+  const { length } = wire;
+  if (length !== undefined && !headers.has('content-length') && !headers.has('transfer-encoding')) {
+    if (length === null) headers.set('transfer-encoding', 'chunked');
+    else headers.set('content-length', `${length}`);
+  }
+  load('headers').freeze(headers);
   return request;
 }
 
-function responseToWire(response, onCancel) {
-  const { status, statusText, cf } = response;
-  const headers = load('headers').raw(response.headers);
-  const wire = { status, statusText, headers, body: bodyToWire(response, onCancel) };
+// A response that is a value.
+function responseToWire(response) {
+  return { ...headToWire(response), body: bodyToWire(response) };
+}
+
+// A response that is the answer of a fetch event.
+function answerToWire(response, onCancel) {
+  return { ...headToWire(response), body: codedToWire(response, onCancel) };
+}
+
+function headToWire({ status, statusText, headers, cf }) {
+  const wire = { status, statusText, headers: load('headers').raw(headers) };
   if (cf !== undefined) wire.cf = cf;
   return wire;
 }
@@ -79,22 +128,51 @@ function isUpgrade(headers) {
   return (headers.get('upgrade') ?? '').toLowerCase() === 'websocket';
 }
 
-// `signal`, unless it is null, breaks the body off.
-function responseFromWire({ status, statusText, headers, body, cf, webSocket }, url, redirected, signal) {
+function responseFromWire({ status, statusText, headers, body, cf }) {
   const { Headers } = load('headers');
   return load('fetch').newResponse({
-    content: bodyFromWire(body, signal),
+    content: bodyFromWire(body, null),
+    status,
+    statusText: statusText ?? '',
+    headers: new Headers(headers),
+    url: '',
+    redirected: false,
+    cf,
+    type: status === 0 ? 'error' : 'default',
+    encodeBody: 'automatic',
+  });
+}
+
+// The answer to a request that this Worker made. `signal`, unless it is null, breaks the body off; `decodes` says whether
+// the body is read as what its headers say it encodes.
+function answerFromWire(wire, { method, url, redirected, signal, decodes }) {
+  const { status, statusText, body, webSocket } = wire;
+  const { Headers, freeze } = load('headers');
+  const headers = new Headers(wire.headers);
+  let content = null;
+  if (method !== 'HEAD' && NULL_BODY[status] !== true) {
+    const { Content } = load('body');
+    content = bodyFromWire(body, signal) ?? new Content(new Uint8Array(0), null);
+    if (decodes) content.coding = load('body_coding').codingOf(headers);
+  } else if (webSocket === undefined) {
+    wire[symbolDispose]?.();
+  }
+  return load('fetch').newResponse({
+    content,
     status,
     statusText: statusText === '' || statusText === undefined ? (STATUS_TEXTS[status] ?? '') : statusText,
-    headers: new Headers(headers),
+    headers: freeze(headers),
     url,
     redirected,
-    cf,
+    cf: wire.cf,
     type: 'default',
-    encodeBody: 'automatic',
+    encodeBody: decodes ? 'automatic' : 'manual',
     webSocket: webSocket === undefined ? null : load('websocket').fromWire(webSocket),
   });
 }
+
+// Those of responses that have no body.
+const NULL_BODY = { __proto__: null, 101: true, 204: true, 205: true, 304: true };
 
 // RFC 9110's reasons, for a response that was sent without one.
 const STATUS_TEXTS = {
@@ -163,7 +241,7 @@ function revive(type, value) {
     case REQUEST:
       return requestFromWire(value);
     case RESPONSE:
-      return responseFromWire(value, '', false, null);
+      return responseFromWire(value);
     case BLOB:
       return load('blob').newBlob(bytesOf(value[0]), value[1]);
     case READABLE:
@@ -179,4 +257,4 @@ function revive(type, value) {
   }
 }
 
-return { describe, revive, requestToWire, responseToWire, requestFromWire, responseFromWire, wireOfBytes, isUpgrade };
+return { describe, revive, requestToWire, incomingRequest, answerToWire, answerFromWire, wireOfBytes, isUpgrade };

@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::args::{new_array_buffer, set_function, throw_type_error, with_bytes};
-use super::resources;
+use super::charge::Charge;
+use super::{body_brotli, resources};
 
 /// The most output one call produces, in bytes: what a small input can grow to reaches JavaScript in pieces, each
 /// counted against the isolate's memory.
-const OUTPUT_BYTES_MAX: usize = 64 << 10;
+pub(super) const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 /// The longest gzip header accepted (its optional name and comment have no limit of their own), in bytes.
 const GZIP_HEADER_BYTES_MAX: usize = 64 << 10;
@@ -27,29 +28,33 @@ enum Format {
     /// With zlib's header and checksum.
     Deflate,
     DeflateRaw,
+    /// Of bodies only: the streams do not know it.
+    Brotli,
 }
 
 impl Format {
-    fn named(name: &str) -> Option<Self> {
+    /// `coding`: by the name of a content coding.
+    fn named(name: &str, coding: bool) -> Option<Self> {
         match name {
             "gzip" => Some(Self::Gzip),
             "deflate" => Some(Self::Deflate),
             "deflate-raw" => Some(Self::DeflateRaw),
+            "br" if coding => Some(Self::Brotli),
             _ => None,
         }
     }
 }
 
 /// Why data could not be decompressed, in the platform's words.
-type Failure = &'static str;
+pub(super) type Failure = &'static str;
 
-const MALFORMED: Failure = "Decompression failed.";
-const TRAILING: Failure = "Trailing bytes after end of compressed data";
-const INCOMPLETE: Failure = "Called close() on a decompression stream with incomplete data";
-const COMPRESSION_FAILED: Failure = "Compression failed.";
+pub(super) const MALFORMED: Failure = "Decompression failed.";
+pub(super) const TRAILING: Failure = "Trailing bytes after end of compressed data";
+pub(super) const INCOMPLETE: Failure = "Called close() on a decompression stream with incomplete data";
+pub(super) const COMPRESSION_FAILED: Failure = "Compression failed.";
 
 /// One direction of one stream: takes input whole, gives output in pieces.
-trait Codec {
+pub(super) trait Codec {
     /// Up to [`OUTPUT_BYTES_MAX`] more bytes from `input`; nothing when it needs more input.
     fn step(&mut self, input: &mut VecDeque<u8>, closing: bool) -> Result<Vec<u8>, Failure>;
 }
@@ -214,11 +219,26 @@ fn gzip_header_length(bytes: &[u8]) -> Result<Option<usize>, Failure> {
     Ok((bytes.len() >= at).then_some(at))
 }
 
+/// What a compressor for deflate holds, in bytes.
+const COMPRESSOR_BYTES: usize = 320 << 10;
+
+/// What a decompressor for deflate holds, in bytes.
+const DECOMPRESSOR_BYTES: usize = 48 << 10;
+
 /// A stream's codec and the input it has not used.
 struct Stream {
     codec: Box<dyn Codec>,
     input: VecDeque<u8>,
     closing: bool,
+    /// What the codec holds, in bytes, where it does not count that itself.
+    codec_bytes: usize,
+    charge: Charge,
+}
+
+impl Stream {
+    fn count(&mut self) {
+        self.charge.set(self.codec_bytes + self.input.capacity());
+    }
 }
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
@@ -228,23 +248,35 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8
     set_function(scope, target, "next", next)
 }
 
-/// `open(format, compress) → stream`; `undefined` for an unknown format.
+/// `open(format, compress, coding) → stream`; `undefined` for an unknown format. `coding` says that the format is a
+/// content coding.
 fn open(
     scope: &mut v8::PinScope<'_, '_>,
     args: v8::FunctionCallbackArguments<'_>,
     mut result: v8::ReturnValue<'_, v8::Value>,
 ) {
-    let Some(format) = Format::named(&args.get(0).to_rust_string_lossy(scope)) else { return };
-    let codec: Box<dyn Codec> =
-        if args.get(1).is_true() { Box::new(Compressor::new(format)) } else { Box::new(Decompressor::new(format)) };
-    let stream = Stream { codec, input: VecDeque::new(), closing: false };
+    let name = args.get(0).to_rust_string_lossy(scope);
+    let Some(format) = Format::named(&name, args.get(2).is_true()) else { return };
+    let Some(host) = super::host(scope) else { return };
+    let charge = Charge::new(host.clone(), 0);
+    let (codec, codec_bytes): (Box<dyn Codec>, usize) = match (format, args.get(1).is_true()) {
+        (Format::Brotli, true) => (Box::new(body_brotli::Compressor::new(charge)), 0),
+        (Format::Brotli, false) => (Box::new(body_brotli::Decompressor::new(charge)), 0),
+        (_, true) => (Box::new(Compressor::new(format)), COMPRESSOR_BYTES),
+        (_, false) => (Box::new(Decompressor::new(format)), DECOMPRESSOR_BYTES),
+    };
+    let mut stream =
+        Stream { codec, input: VecDeque::new(), closing: false, codec_bytes, charge: Charge::new(host, 0) };
+    stream.count();
     result.set(resources::keep(scope, RefCell::new(stream)).into());
 }
 
 /// `push(stream, bytes)`: gives it input.
 fn push(scope: &mut v8::PinScope<'_, '_>, args: v8::FunctionCallbackArguments<'_>, _: v8::ReturnValue<'_, v8::Value>) {
     let Some(stream) = resources::get::<RefCell<Stream>>(scope, args.get(0)) else { return };
-    with_bytes(args.get(1), |bytes| stream.borrow_mut().input.extend(bytes));
+    let mut stream = stream.borrow_mut();
+    with_bytes(args.get(1), |bytes| stream.input.extend(bytes));
+    stream.count();
 }
 
 /// `close(stream)`: there will be no more input.
@@ -263,7 +295,12 @@ fn next(
     let Some(stream) = resources::get::<RefCell<Stream>>(scope, args.get(0)) else { return };
     let output = {
         let stream = &mut *stream.borrow_mut();
-        stream.codec.step(&mut stream.input, stream.closing)
+        let output = stream.codec.step(&mut stream.input, stream.closing);
+        if stream.input.is_empty() {
+            stream.input = VecDeque::new();
+        }
+        stream.count();
+        output
     };
     match output {
         Err(message) => throw_type_error(scope, message),

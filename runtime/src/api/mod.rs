@@ -10,6 +10,7 @@
 mod args;
 mod async_context;
 mod base64;
+mod body_brotli;
 mod buffer;
 mod charge;
 mod compat;

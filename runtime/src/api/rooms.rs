@@ -242,6 +242,8 @@ pub(super) static ROOMS: &[Room] = &[
         native: Some(form_data::install),
     },
     library("body", include_str!("../../js/body.js"), None),
+    library("body_coding", include_str!("../../js/body_coding.js"), Some(compression::install)),
+    library("fetch_init", include_str!("../../js/fetch_init.js"), None),
     Room {
         name: "fetch",
         source: include_str!("../../js/fetch.js"),

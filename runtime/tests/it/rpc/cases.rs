@@ -455,7 +455,11 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
          return [r.status, r.headers.get('location'), r.redirected]",
         r#"[302,"/x",false]"#,
     ),
-    ("redirects in a circle", "return service.fetch('http://a.test/circle')", "TypeError: Too many redirects."),
+    (
+        "redirects in a circle",
+        "try { await service.fetch('http://a.test/circle') } catch (e) { return e.message.replace(/(, )?http:..a.test.circle/g, '.') }",
+        r#""Too many redirects......................""#,
+    ),
     (
         "a redirect of a stream",
         "const { readable, writable } = new IdentityTransformStream(); writable.close(); \
