@@ -88,7 +88,7 @@ fn number_row(table: &mut Table, label: &str, all: &[Contender], of: impl Fn(&Co
 }
 
 /// A figure, and how many times the first column's it is.
-fn cell(column: usize, figure: Option<(f64, String)>, first: Option<f64>) -> String {
+pub(crate) fn cell(column: usize, figure: Option<(f64, String)>, first: Option<f64>) -> String {
     match (figure, first) {
         (None, _) => "–".to_owned(),
         (Some((number, text)), Some(first)) if column > 0 && first > 0.0 => format!("{text} ({:.1}×)", number / first),

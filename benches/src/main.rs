@@ -4,6 +4,7 @@
 //! | Room | Owns |
 //! |---|---|
 //! | `loaderd`, `served`, `node` | how each contender runs a program, and how that is timed |
+//! | `web` | everyday tasks of a Worker over HTTP: requests per second, CPU time per request |
 //! | `limits` | how exactly CPU limits hold, and what spinning programs cost their neighbours |
 //! | `figures`, `table`, `stats` | what was measured, and how it is shown |
 //! | `http`, `memory` | a client for servers; resident memory from /proc |
@@ -17,6 +18,7 @@ mod node;
 mod served;
 mod stats;
 mod table;
+mod web;
 
 use std::io;
 use std::path::PathBuf;
@@ -70,6 +72,26 @@ struct Arguments {
     /// A fifth of the samples: a look, not a measurement.
     #[arg(long)]
     quick: bool,
+    /// Only one part.
+    #[arg(long, value_enum)]
+    only: Option<Part>,
+}
+
+/// What can be measured by itself.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Fresh passes, host calls, memory.
+    Passes,
+    /// Everyday tasks of a Worker over HTTP.
+    Web,
+    /// How exactly limits hold, and what spinning programs cost their neighbours.
+    Limits,
+}
+
+impl Arguments {
+    fn wants(&self, part: Part) -> bool {
+        self.only.is_none_or(|only| only == part)
+    }
 }
 
 fn main() -> io::Result<()> {
@@ -85,41 +107,57 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     let host = LoaderHost::new(placement, HostLimits::default(), tokio::runtime::Handle::current());
     let loader = host.loader(LoaderOptions::default());
     let in_process = Loaderd::new(loader.clone());
-
-    let mut contenders = vec![in_process.measure("loaderd, in process", effort).await?];
-    let (mut served, mut notes, mut beside_a_spinner) = (Vec::new(), Vec::new(), Vec::new());
-    let workerd = arguments.packages.as_ref().map(|packages| packages.join(WORKERD));
-    for (name, binary) in [("workerd", workerd), ("loaderd serve", arguments.loaderd.clone())] {
-        let Some(binary) = binary else { continue };
-        let measured = Server::start(name, &binary).and_then(|server| {
-            let figures = server.measure(effort)?;
-            Ok((figures, server.beside_a_spinner(effort.passes / 5)?))
-        });
-        match measured {
-            Ok(((contender, figures), durations)) => {
-                contenders.push(contender);
-                served.push(figures);
-                beside_a_spinner.push((name, durations));
-            }
-            Err(error) => notes.push(format!("{name} was not measured: {error}")),
-        }
+    if arguments.wants(Part::Passes) {
+        measure_passes(&in_process, arguments, effort).await?;
     }
+    if arguments.wants(Part::Web) {
+        let figures = on_each_server(arguments, "web.capnp", |server| web::measure(server, effort));
+        web::print(&figures);
+    }
+    if arguments.wants(Part::Limits) {
+        let passes = effort.passes / 5;
+        let beside = on_each_server(arguments, "config.capnp", |server| server.beside_a_spinner(passes));
+        limits::print_overshoot(&loader).await?;
+        limits::print_neighbours(&[("loaderd, in process", &in_process, &loader)], beside, passes).await?;
+    }
+    Ok(())
+}
+
+/// loaderd as a library, both servers, and the sandboxes of Node.
+async fn measure_passes(in_process: &Loaderd, arguments: &Arguments, effort: Effort) -> io::Result<()> {
+    let mut contenders = vec![in_process.measure("loaderd, in process", effort).await?];
+    let servers = on_each_server(arguments, "config.capnp", |server| server.measure(effort));
+    let (of_passes, served): (Vec<_>, Vec<_>) = servers.into_iter().map(|(_, figures)| figures).unzip();
+    contenders.extend(of_passes);
     if let Some(packages) = &arguments.packages {
         for sandbox in node::SANDBOXES {
             match node::measure(sandbox, packages, effort) {
                 Ok(contender) => contenders.push(contender),
-                Err(error) => notes.push(format!("{sandbox} was not measured: {error}")),
+                Err(error) => println!("{sandbox} was not measured: {error}"),
             }
         }
     }
-
-    served.reverse();
     figures::print(&contenders);
     figures::print_served(&served);
-    for note in notes {
-        println!("{note}");
-    }
-    limits::print_overshoot(&loader).await?;
-    limits::print_neighbours(&[("loaderd, in process", &in_process, &loader)], beside_a_spinner, effort.passes / 5)
-        .await
+    Ok(())
+}
+
+/// Measures `loaderd serve` and workerd with the same config, one after the other; what could not be measured is said.
+fn on_each_server<T>(
+    arguments: &Arguments,
+    config: &str,
+    measure: impl Fn(&Server) -> io::Result<T>,
+) -> Vec<(&'static str, T)> {
+    let workerd = arguments.packages.as_ref().map(|packages| packages.join(WORKERD));
+    let binaries = [("loaderd serve", arguments.loaderd.clone()), ("workerd", workerd)];
+    let measured = binaries.into_iter().filter_map(|(name, binary)| {
+        match Server::start(name, &binary?, config).and_then(|server| measure(&server)) {
+            Ok(figures) => Some((name, figures)),
+            Err(error) => {
+                println!("{name} was not measured with {config}: {error}");
+                None
+            }
+        }
+    });
+    measured.collect()
 }

@@ -16,6 +16,7 @@ use crate::{Effort, ISOLATES_HELD, PAUSE, Pace};
 /// Connections that ask for hello world at the same time.
 const HELLO_CONNECTIONS: usize = 8;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
+
 /// A running server; ended when dropped.
 pub(crate) struct Server {
     name: &'static str,
@@ -36,12 +37,12 @@ pub(crate) struct ServedFigures {
 impl Server {
     /// # Errors
     /// The binary is not there, or does not listen in time.
-    pub(crate) fn start(name: &'static str, binary: &Path) -> io::Result<Self> {
-        let config = concat!(env!("CARGO_MANIFEST_DIR"), "/worker/config.capnp");
+    pub(crate) fn start(name: &'static str, binary: &Path, config: &str) -> io::Result<Self> {
+        let config = format!("{}/worker/{config}", env!("CARGO_MANIFEST_DIR"));
         // Free a moment ago; the kernel does not hand the same port out again at once.
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let child = Command::new(binary)
-            .args(["serve", "--experimental", "--socket-addr", &format!("http={address}"), config])
+            .args(["serve", "--experimental", "--socket-addr", &format!("http={address}"), &config])
             .stdin(Stdio::null())
             .spawn()?;
         let server = Self { name, child, address };
@@ -53,6 +54,10 @@ impl Server {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(server)
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn connect(&self) -> io::Result<Connection> {
