@@ -1,6 +1,5 @@
 //! Bodies: bytes at hand, or a capability to read them from; and each as the other side needs it.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,11 +9,10 @@ use bytes::{Buf, Bytes};
 use futures::channel::oneshot;
 use futures::future::FutureExt;
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use loaderd_runtime::rpc::plain::{BytesKind, Plain};
+use loaderd_runtime::rpc::plain::Plain;
 use loaderd_runtime::rpc::{Answer, Call, Capability, Message, Op, Reply, RpcError};
 
-/// The most bytes that one read of a body answers with.
-pub const CHUNK_BYTES_MAX: usize = 64 << 10;
+use super::received::{self, AtHand, Received};
 
 /// The body of a request or response.
 #[derive(Clone, Default)]
@@ -46,10 +44,21 @@ impl Body {
         if body.is_end_stream() {
             return Self::Empty;
         }
-        Self::Stream(Arc::new(HttpSource {
-            reading: Arc::new(tokio::sync::Mutex::new(Source::new(body))),
-            tasks: tasks.clone(),
-        }))
+        Self::Stream(Arc::new(Received::new(body, VecDeque::new(), tasks)))
+    }
+
+    /// As [`from_http`](Self::from_http), except that a short body which is there already is at hand.
+    pub async fn from_http_at_hand<B>(body: B, tasks: &tokio::runtime::Handle) -> Self
+    where
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: std::fmt::Display,
+    {
+        match received::at_hand(body).await {
+            AtHand::Whole(bytes) if bytes.is_empty() => Self::Empty,
+            AtHand::Whole(bytes) => Self::Bytes(bytes),
+            AtHand::Part(body, start) => Self::Stream(Arc::new(Received::new(body, start, tasks))),
+            AtHand::Broken(start, why) => Self::Stream(Arc::new(Received::<B>::broken(start, why, tasks))),
+        }
     }
 
     /// The body as hyper sends it.
@@ -60,97 +69,6 @@ impl Body {
             Self::Bytes(bytes) => ReadBody { state: ReadState::AtHand(bytes) },
             Self::Stream(source) => ReadBody { state: ReadState::Idle(source) },
         }
-    }
-}
-
-/// A connection's body, read on demand.
-struct Source<B> {
-    /// `None` when it has ended or was cancelled.
-    body: Option<B>,
-    /// What was read beyond the largest answer.
-    left: VecDeque<Bytes>,
-}
-
-impl<B> Source<B>
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-    B::Error: std::fmt::Display,
-{
-    fn new(body: B) -> Self {
-        Self { body: Some(body), left: VecDeque::new() }
-    }
-
-    async fn next(&mut self) -> Result<Option<Bytes>, RpcError> {
-        loop {
-            if let Some(mut bytes) = self.left.pop_front() {
-                if bytes.len() > CHUNK_BYTES_MAX {
-                    self.left.push_front(bytes.split_off(CHUNK_BYTES_MAX));
-                }
-                return Ok(Some(bytes));
-            }
-            let Some(body) = &mut self.body else { return Ok(None) };
-            match std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context)).await {
-                None => self.body = None,
-                Some(Ok(frame)) => {
-                    if let Ok(bytes) = frame.into_data()
-                        && !bytes.is_empty()
-                    {
-                        self.left.push_back(bytes);
-                    }
-                }
-                Some(Err(error)) => {
-                    self.body = None;
-                    let message = format!("Network connection lost: {error}");
-                    return Err(RpcError { disconnected: true, ..RpcError::new("Error", message) });
-                }
-            }
-        }
-    }
-}
-
-/// The body capability of a connection's body. Dropping it drops the body, which tells the peer.
-struct HttpSource<B> {
-    reading: Arc<tokio::sync::Mutex<Source<B>>>,
-    tasks: tokio::runtime::Handle,
-}
-
-impl<B> Capability for HttpSource<B>
-where
-    B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
-    B::Error: std::fmt::Display,
-{
-    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        let method = match &call.op {
-            Op::Call(_) => call.path.first().map(String::as_str),
-            Op::Get => None,
-        };
-        let reading = Arc::clone(&self.reading);
-        match method {
-            Some("read") => {
-                self.tasks.spawn(async move {
-                    let answer = reading.lock().await.next().await.map(|bytes| match bytes {
-                        Some(bytes) => Plain::Bytes(BytesKind::Uint8Array, bytes),
-                        None => Plain::Null,
-                    });
-                    reply.send(answer.and_then(|plain| {
-                        plain.to_message().map_err(|error| RpcError::new("RangeError", error.to_string()))
-                    }));
-                });
-            }
-            Some("cancel") => {
-                self.tasks.spawn(async move {
-                    reading.lock().await.body = None;
-                    reply
-                        .send(Plain::Undefined.to_message().map_err(|error| RpcError::new("Error", error.to_string())));
-                });
-            }
-            _ => reply.send(Err(RpcError::new("TypeError", "A body has the methods read() and cancel()."))),
-        }
-        None
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -11,13 +11,16 @@
 //!
 //! A response has `status`, `statusText`, `headers` and `body`; one with status 101 has `webSocket`, a capability as
 //! [`crate::websocket`] describes it, and `webSocketBytesMax`, the longest message that may be sent to it. A body capability has two methods: `read()` answers
-//! with the next bytes, null at the end; `cancel()` says that nobody will read on. One read may be open at a time, so
-//! a reader that is slow holds its writer back.
+//! with the next bytes, null at the end; `cancel()` says that nobody will read on. `read(bytes)` says that its reader
+//! would wait for so many, which the other end may do, to save messages. One read may be open at a time, so a reader that
+//! is slow holds its writer back.
 
 mod body;
+mod received;
 mod wire;
 
-pub use body::{Body, BodyError, CHUNK_BYTES_MAX, ReadBody};
+pub use body::{Body, BodyError, ReadBody};
+pub use received::CHUNK_BYTES_MAX;
 
 use loaderd_runtime::limits::Usage;
 use loaderd_runtime::rpc::plain::{DecodeError, Plain};

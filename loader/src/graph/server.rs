@@ -264,7 +264,7 @@ impl Answers {
             Asked::Refused(refusal) => return refused(refusal),
             asked => asked,
         };
-        let answered = match self.read(head, body, asked != Asked::Nothing) {
+        let answered = match self.read(head, body, asked != Asked::Nothing).await {
             Ok(request) => self.service.fetch(request).await,
             Err(status) => return plain(status),
         };
@@ -288,7 +288,7 @@ impl Answers {
         }
     }
 
-    fn read(&self, mut head: Parts, body: Incoming, websocket: bool) -> Result<FetchRequest, StatusCode> {
+    async fn read(&self, mut head: Parts, body: Incoming, websocket: bool) -> Result<FetchRequest, StatusCode> {
         let mut scheme = self.scheme;
         if let Some(name) = self.options.forwarded_proto_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)
@@ -325,7 +325,7 @@ impl Answers {
             method: head.method.to_string(),
             url,
             headers,
-            body: Body::from_http(body, &tokio::runtime::Handle::current()),
+            body: Body::from_http_at_hand(body, &tokio::runtime::Handle::current()).await,
             redirect: Redirect::Manual,
             cf,
         })

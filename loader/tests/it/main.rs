@@ -1,6 +1,7 @@
 //! The Worker Loader through its public doors.
 
 mod bindings;
+mod bodies;
 mod checks;
 mod graph;
 mod real;
