@@ -131,6 +131,8 @@ async function readAll(content) {
   const state = streams.stateOf(content.stream);
   if (state.reader !== null) throw new TypeError(streams.LOCKED);
   const reader = streams.acquire(state, 'default');
+  // Whoever brings the bytes may bring many at once.
+  state.readWhole = true;
   const chunks = [];
   let total = 0;
   for (;;) {

@@ -69,6 +69,7 @@ return {
   viewByteOffset: typedArrayGetter('byteOffset'),
   viewByteLength: typedArrayGetter('byteLength'),
   viewLength: typedArrayGetter('length'),
+  viewSet: typedArray.prototype.set,
   viewTag: typedArrayGetter(Symbol.toStringTag),
   dateToISOString: Date.prototype.toISOString,
   dateToString: Date.prototype.toString,

@@ -2,7 +2,7 @@
 // end, and whose `cancel()` says that nobody will read on. A WritableStream is sent as one with `write()`, `close()` and
 // `abort()`. Nothing here goes through methods that a program can replace.
 'use strict';
-const { apply, promiseThen, isView, Uint8Array, Error, TypeError, symbolDispose } = primordials;
+const { apply, promiseThen, isView, viewSet, Uint8Array, Error, TypeError, symbolDispose } = primordials;
 const rpc = load('rpc');
 const { RpcTarget } = rpc;
 const { deferred, Queue } = load('streams_support');
@@ -11,6 +11,8 @@ const { deferred, Queue } = load('streams_support');
 const CHUNK_BYTES_MAX = 64 << 10;
 // Bytes of a stream that are read before they are asked for; one chunk may go over it.
 const AHEAD_BYTES_MAX = 64 << 10;
+// What is asked for at a time by a reader that wants all of a stream.
+const WHOLE_BYTES = 1 << 20;
 // Bytes that may be on their way to a WritableStream; a write that would add to them waits for room.
 const WINDOW_BYTES_MAX = 64 << 10;
 
@@ -53,7 +55,8 @@ class StreamSource extends RpcTarget {
         }
         if (bytes.byteLength > 0 && this.#over === undefined) {
           for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES_MAX) {
-            this.#chunks.push(bytes.subarray(at, at + CHUNK_BYTES_MAX));
+            const length = bytes.byteLength - at < CHUNK_BYTES_MAX ? bytes.byteLength - at : CHUNK_BYTES_MAX;
+            this.#chunks.push(new Uint8Array(bytes.buffer, bytes.byteOffset + at, length));
           }
           this.#bytes += bytes.byteLength;
           this.#progress.resolve(undefined);
@@ -77,11 +80,28 @@ class StreamSource extends RpcTarget {
       this.#progress = this.#progress.settled ? deferred() : this.#progress;
       await this.#progress.promise;
     }
-    const bytes = this.#chunks.shift();
+    const bytes = this.#take();
     this.#bytes -= bytes.byteLength;
     this.#readAhead();
+    return bytes;
+  }
+  // The next bytes, as many as one answer may have: a message costs more than a copy.
+  #take() {
+    const taken = [this.#chunks.shift()];
+    let length = taken[0].byteLength;
+    while (this.#chunks.length > 0 && length + this.#chunks.peek().byteLength <= CHUNK_BYTES_MAX) {
+      taken[taken.length] = this.#chunks.shift();
+      length += taken[taken.length - 1].byteLength;
+    }
     // What is sent is the whole buffer behind a view, so a part is copied.
-    return bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+    if (taken.length === 1 && length === taken[0].buffer.byteLength) return taken[0];
+    const together = new Uint8Array(length);
+    let at = 0;
+    for (let index = 0; index < taken.length; index += 1) {
+      apply(viewSet, together, [taken[index], at]);
+      at += taken[index].byteLength;
+    }
+    return together;
   }
   async cancel(reason) {
     this.#chunks = new Queue();
@@ -111,7 +131,7 @@ function readableFrom(stub, signal = null, onEnd = undefined) {
     async (controller) => {
       let bytes;
       try {
-        bytes = await rpc.invoke(source, ['read'], []);
+        bytes = await rpc.invoke(source, ['read'], inner.readWhole ? [WHOLE_BYTES] : []);
       } catch {
         // As on the platform, the writer's reason stays with the writer.
         rpc.letGo(source);

@@ -16,7 +16,7 @@ const CLOSED = 'This ReadableStream is closed.';
 const token = {};
 
 function newState() {
-  return { state: 'readable', reader: null, error: undefined, disturbed: false, controller: null, length: undefined };
+  return { state: 'readable', reader: null, error: undefined, disturbed: false, controller: null, length: undefined, readWhole: false };
 }
 
 // --- what happens to a stream -------------------------------------------------------------------------------------
