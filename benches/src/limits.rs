@@ -44,8 +44,8 @@ async fn spin(loader: &WorkerLoader, limit_ms: u32) -> io::Result<Duration> {
 }
 
 /// Prints the overshoot of each limit under each number of programs that spin at the same time.
-pub(crate) async fn print_overshoot(loader: &WorkerLoader) -> io::Result<()> {
-    println!("CPU time used beyond the limit, p50 / p99, on {} cores", cores());
+pub(crate) async fn print_overshoot(mode: &str, loader: &WorkerLoader) -> io::Result<()> {
+    println!("CPU time used beyond the limit, {mode}, p50 / p99, on {} cores", cores());
     let heading = SPINNERS.iter().map(|count| format!("{count} spinning"));
     let mut table = Table::new(std::iter::once("limit".to_owned()).chain(heading));
     for limit_ms in LIMITS_MS {

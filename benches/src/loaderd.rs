@@ -43,17 +43,69 @@ impl PassHost for Host {
 pub(crate) struct Loaderd {
     executor: CodeExecutor,
     host: Arc<Host>,
+    place: Where,
 }
 
+/// Where its isolates are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Where {
+    InProcess,
+    Sandboxes,
+}
+
+/// Programs that cause work which V8 would do on threads of its own, if it had any.
+const CAUSE_WORK: [(&str, &str); 3] = [
+    (
+        "makes garbage",
+        "async () => { let kept = []; for (let i = 0; i < 3e6; i++) { kept.push({ i }); if (kept.length > 50000) kept = []; } return 1; }",
+    ),
+    (
+        "keeps much",
+        "async () => { const kept = []; for (let i = 0; i < 5e5; i++) kept.push({ i, text: 'x' + i }); return 1; }",
+    ),
+    (
+        "has much to optimize",
+        "async () => { const makers = []; for (let n = 0; n < 200; n++) makers.push((() => (a, b) => { let sum = n; for (let i = 0; i < 3000; i++) sum = (sum * a + b + i) | 0; return sum; })()); let sum = 0; for (let round = 0; round < 10; round++) for (const make of makers) sum += make(round, 3); return sum === 0 ? 0 : 1; }",
+    ),
+];
+
 impl Loaderd {
-    pub(crate) fn new(loader: WorkerLoader) -> Self {
-        Self { executor: CodeExecutor::new(loader), host: Arc::new(Host { leave: Semaphore::new(0) }) }
+    pub(crate) fn new(loader: WorkerLoader, place: Where) -> Self {
+        Self { executor: CodeExecutor::new(loader), host: Arc::new(Host { leave: Semaphore::new(0) }), place }
+    }
+
+    /// Prints how much CPU time programs were charged, and how much the process took for them.
+    pub(crate) async fn print_charges(&self) -> io::Result<()> {
+        const ROUNDS: u32 = 20;
+        println!("CPU time of a program, charged to it / taken by the process, and how long it took");
+        for (what, source) in CAUSE_WORK {
+            let (before, started, mut charged) = (process_cpu()?, Instant::now(), 0);
+            for _ in 0..ROUNDS {
+                let limits = CodeExecutionLimits { max_host_calls: 1000, ..CodeExecutionLimits::default() };
+                let request = CodeExecutionRequest::new(source, Vec::new(), NetworkPolicy::Disabled, limits);
+                let request = request.map_err(io::Error::other)?;
+                let result = self.executor.execute(request, self.host.clone()).await.map_err(io::Error::other)?;
+                charged += result.resource_use.cpu_millis.unwrap_or(0);
+            }
+            let (taken, took) = ((process_cpu()? - before) / ROUNDS, started.elapsed() / ROUNDS);
+            println!(
+                "  {what}: {} ms / {} ms, {} ms",
+                charged / u64::from(ROUNDS),
+                taken.as_millis(),
+                took.as_millis()
+            );
+        }
+        Ok(())
     }
 
     /// # Errors
     /// A pass did not answer as it must.
     pub(crate) async fn measure(&self, name: &str, effort: Effort) -> io::Result<Contender> {
-        let bytes_per_isolate = self.bytes_per_isolate().await?;
+        let bytes_per_isolate = match self.place {
+            Where::InProcess => Some(self.bytes_per_isolate().await?),
+            // More than may be alive at once there.
+            Where::Sandboxes => None,
+        };
         Ok(Contender {
             name: name.to_owned(),
             fresh_trivial: Samples::new(self.durations(effort.passes, Pace::Paused, TRIVIAL, "1").await?),
@@ -63,7 +115,7 @@ impl Loaderd {
                 self.durations(effort.long_passes, Pace::Paused, THOUSAND_CALLS, "499500").await?,
             ),
             passes_per_second: Some(self.passes_per_second(effort.rate_time).await?),
-            bytes_per_isolate: Some(bytes_per_isolate),
+            bytes_per_isolate,
         })
     }
 
@@ -134,6 +186,16 @@ impl Loaderd {
         passes.into_iter().collect::<io::Result<Vec<()>>>()?;
         Ok((after as f64 - before as f64) / f64::from(ISOLATES_HELD))
     }
+}
+
+/// CPU time of all threads of this process.
+fn process_cpu() -> io::Result<Duration> {
+    const TICKS_PER_SECOND: u64 = 100;
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    // The name, in parentheses, may hold anything; user and system time are the 14th and 15th field.
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks: u64 = fields.iter().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Ok(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
 }
 
 fn request(source: &str) -> io::Result<CodeExecutionRequest> {

@@ -27,9 +27,10 @@ use std::time::Duration;
 use clap::Parser;
 use loaderd_loader::in_process::InProcess;
 use loaderd_loader::pool::PoolConfig;
+use loaderd_loader::sandbox::{SandboxConfig, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions};
 
-use crate::loaderd::Loaderd;
+use crate::loaderd::{Loaderd, Where};
 use crate::served::Server;
 
 /// Between two measured passes, where they stand for requests that come now and then.
@@ -75,6 +76,9 @@ struct Arguments {
     /// Only one part.
     #[arg(long, value_enum)]
     only: Option<Part>,
+    /// Give V8 so many threads of its own in this process, which it does not have in loaderd.
+    #[arg(long, value_name = "THREADS", default_value_t = 0)]
+    v8_helpers: u32,
 }
 
 /// What can be measured by itself.
@@ -86,7 +90,12 @@ enum Part {
     Web,
     /// How exactly limits hold, and what spinning programs cost their neighbours.
     Limits,
+    /// Who pays for V8's collecting of garbage and compiling.
+    Charges,
 }
+
+/// The argument that makes this program a sandbox process.
+const SANDBOX: &str = "sandbox-process";
 
 impl Arguments {
     fn wants(&self, part: Part) -> bool {
@@ -95,9 +104,17 @@ impl Arguments {
 }
 
 fn main() -> io::Result<()> {
+    // A sandbox process gives up its rights while it is one thread.
+    if std::env::args().nth(1).as_deref() == Some(SANDBOX) {
+        let _code = loaderd_loader::sandbox::child::main();
+        return Ok(());
+    }
     let arguments = Arguments::parse();
     // Before any thread exists, as V8's memory protection keys need it.
-    loaderd_runtime::setup::initialize();
+    match arguments.v8_helpers {
+        0 => loaderd_runtime::setup::initialize(),
+        threads => loaderd_runtime::setup::initialize_with_helpers(threads),
+    }
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(&arguments))
 }
 
@@ -106,9 +123,16 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     let placement = InProcess::new(PoolConfig::default()).map_err(io::Error::other)?;
     let host = LoaderHost::new(placement, HostLimits::default(), tokio::runtime::Handle::current());
     let loader = host.loader(LoaderOptions::default());
-    let in_process = Loaderd::new(loader.clone());
+    let in_process = Loaderd::new(loader.clone(), Where::InProcess);
+    let sandboxes = Sandboxes::new(SandboxConfig::new(vec!["loaderd-bench".to_owned(), SANDBOX.to_owned()]))?;
+    let sandboxed = LoaderHost::new(sandboxes, HostLimits::default(), tokio::runtime::Handle::current());
+    let sandboxed_loader = sandboxed.loader(LoaderOptions::default());
+    let in_sandboxes = Loaderd::new(sandboxed_loader.clone(), Where::Sandboxes);
+    if arguments.wants(Part::Charges) {
+        in_process.print_charges().await?;
+    }
     if arguments.wants(Part::Passes) {
-        measure_passes(&in_process, arguments, effort).await?;
+        measure_passes(&in_process, &in_sandboxes, arguments, effort).await?;
     }
     if arguments.wants(Part::Web) {
         let figures = on_each_server(arguments, "web.capnp", |server| web::measure(server, effort));
@@ -117,15 +141,26 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     if arguments.wants(Part::Limits) {
         let passes = effort.passes / 5;
         let beside = on_each_server(arguments, "config.capnp", |server| server.beside_a_spinner(passes));
-        limits::print_overshoot(&loader).await?;
-        limits::print_neighbours(&[("loaderd, in process", &in_process, &loader)], beside, passes).await?;
+        limits::print_overshoot("in process", &loader).await?;
+        limits::print_overshoot("sandboxed", &sandboxed_loader).await?;
+        let modes =
+            [("loaderd, in process", &in_process, &loader), ("loaderd, sandboxed", &in_sandboxes, &sandboxed_loader)];
+        limits::print_neighbours(&modes, beside, passes).await?;
     }
     Ok(())
 }
 
 /// loaderd as a library, both servers, and the sandboxes of Node.
-async fn measure_passes(in_process: &Loaderd, arguments: &Arguments, effort: Effort) -> io::Result<()> {
-    let mut contenders = vec![in_process.measure("loaderd, in process", effort).await?];
+async fn measure_passes(
+    in_process: &Loaderd,
+    in_sandboxes: &Loaderd,
+    arguments: &Arguments,
+    effort: Effort,
+) -> io::Result<()> {
+    let mut contenders = vec![
+        in_process.measure("loaderd, in process", effort).await?,
+        in_sandboxes.measure("loaderd, sandboxed", effort).await?,
+    ];
     let servers = on_each_server(arguments, "config.capnp", |server| server.measure(effort));
     let (of_passes, served): (Vec<_>, Vec<_>) = servers.into_iter().map(|(_, figures)| figures).unzip();
     contenders.extend(of_passes);

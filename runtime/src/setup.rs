@@ -2,11 +2,13 @@
 
 use std::sync::Once;
 
+const SINGLE_THREADED: &str = "--single-threaded";
+
 /// V8 flags. All of them hold for the whole process, so they are decided here and nowhere else.
 const FLAGS: &[(&str, &str)] = &[
     // Garbage collection and compilation run on the isolate's own thread, so the CPU they cost is charged to the
     // program that caused it, and a hostile program cannot burn a helper thread that no meter watches.
-    ("--single-threaded", "all work on the metered thread"),
+    (SINGLE_THREADED, "all work on the metered thread"),
     // A fatal error must not dump a program's source and heap to a terminal or a core file.
     ("--no-abort-on-uncaught-exception", "uncaught errors end a pass, not the process"),
     // workerd does not define Temporal, and the prebuilt library has none: both ways of getting V8 behave alike.
@@ -33,8 +35,18 @@ pub fn initialize() {
 
 /// The same, with further flags that whoever runs the process asks for. Unknown ones are ignored by V8.
 pub fn initialize_with_flags(flags: &[String]) {
+    set_up(flags, 0);
+}
+
+/// Sets V8 up as it is not used here: with threads of its own that collect garbage and compile beside the isolates', at
+/// nobody's expense. For measuring what that would gain.
+pub fn initialize_with_helpers(threads: u32) {
+    set_up(&[], threads);
+}
+
+fn set_up(flags: &[String], helpers: u32) {
     INITIALIZED.call_once(|| {
-        for (flag, _reason) in FLAGS {
+        for (flag, _reason) in FLAGS.iter().filter(|(flag, _)| helpers == 0 || *flag != SINGLE_THREADED) {
             v8::V8::set_flags_from_string(flag);
         }
         for flag in flags {
@@ -44,7 +56,11 @@ pub fn initialize_with_flags(flags: &[String]) {
         // there are no files, and `Math.random()` and hash seeds could be guessed.
         v8::V8::set_entropy_source(|buffer: &mut [u8]| getrandom::fill(buffer).is_ok());
         // With everything on the isolates' threads, the platform needs no workers of its own.
-        let platform = v8::new_single_threaded_default_platform(false).make_shared();
+        let platform = match helpers {
+            0 => v8::new_single_threaded_default_platform(false),
+            threads => v8::new_default_platform(threads, false),
+        };
+        let platform = platform.make_shared();
         v8::V8::initialize_platform(platform);
         v8::V8::initialize();
         crate::limits::watchdog::start();
