@@ -7,14 +7,17 @@ use libtest_mimic::Trial;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use loaderd_schema::executor_capnp as schema;
+
 use crate::case::{self, Case};
-use crate::doors::capnp::{Connection, block_on, client_of, fill, read};
+use crate::doors::capnp::{Connection, block_on, client_of, fill, pass_on, read};
 use crate::expect::Outcome;
 use crate::healthy;
 use crate::host::ScriptedHost;
 use crate::json::Json;
 use crate::proc;
-use crate::service::{Service, Start};
+use crate::raw_host::{self, Answers};
+use crate::service::{Mode, Service, Start};
 
 /// How long an answer may take. A bound against hanging tests, not an expectation.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
@@ -28,10 +31,96 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("log_that_cannot_be_written", log_that_cannot_be_written),
         ("descriptors_that_run_out", descriptors_that_run_out),
     ];
-    tests
+    let tests = tests
         .into_iter()
-        .map(|(name, test)| Trial::test(format!("faults::{name}"), move || test().map_err(Into::into)))
-        .collect()
+        .map(|(name, test)| Trial::test(format!("faults::{name}"), move || test().map_err(Into::into)));
+    let hosts: [(&str, fn(&Service) -> Result<(), String>); 5] = [
+        ("slow", slow_host),
+        ("silent", silent_host),
+        ("twice", |service| unruly_host(service, Answers::Twice)),
+        ("late", |service| unruly_host(service, Answers::AfterThePass)),
+        ("after_giving_up", |service| unruly_host(service, Answers::AfterGivingUp)),
+    ];
+    let hosts = hosts.into_iter().flat_map(|(name, test)| {
+        Mode::ALL.map(|mode| {
+            let name = format!("faults::host_that_answers::{name}::{}", mode.name());
+            Trial::test(name, move || with_service(mode, test).map_err(Into::into))
+        })
+    });
+    tests.chain(hosts).collect()
+}
+
+/// A service lives through the test, and then serves others.
+fn with_service(mode: Mode, test: fn(&Service) -> Result<(), String>) -> Result<(), String> {
+    let service = Service::start(&mode.arguments())?;
+    test(&service)?;
+    let healthy = healthy::case();
+    block_on(async { healthy::checked(&Connection::open(&service).await?, &healthy).await })?;
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
+/// A case whose program calls its host and returns what that says.
+fn returns_answer(wall: Duration) -> Case {
+    let mut case = healthy::case();
+    case.request.source = "async () => await warehouse.query(1)".to_owned();
+    case.request.limits.wall = wall;
+    case
+}
+
+/// A host that takes its time: the pass waits, at no cost of its own.
+fn slow_host(service: &Service) -> Result<(), String> {
+    struct Slow;
+    impl schema::pass_host::Server for Slow {
+        async fn call(
+            self: std::rc::Rc<Self>,
+            _: schema::pass_host::CallParams,
+            mut results: schema::pass_host::CallResults,
+        ) -> Result<(), capnp::Error> {
+            tokio::time::sleep(Duration::from_millis(700)).await;
+            results.get().init_outcome().set_success("7");
+            Ok(())
+        }
+    }
+    let mut case = returns_answer(ANSWER_WAIT);
+    case.request.limits.cpu_millis = Some(500);
+    let outcome = block_on(async {
+        let connection = Connection::open(service).await?;
+        let mut request = connection.executor.execute_request();
+        fill(request.get().init_request(), &case.request)?;
+        request.get().set_host(capnp_rpc::new_client(Slow));
+        let answer = request.send().promise.await.map_err(|error| error.to_string())?;
+        read(answer.get().and_then(|answer| answer.get_outcome()).map_err(|error| error.to_string())?)
+    })?;
+    expect_value(&outcome, "7")
+}
+
+/// A host that never answers: the pass meets its deadline, and the host hears that nobody waits any more.
+fn silent_host(service: &Service) -> Result<(), String> {
+    let mut waits = waits()?;
+    waits.interrupt_after_calls = None;
+    let (outcome, record) = block_on(async { pass_on(&Connection::open(service).await?, &waits).await })?;
+    expect_tag(&outcome, "CodeExecutionTimeoutError")?;
+    if record.interrupted == 1 { Ok(()) } else { Err(format!("the host was not told: {record:?}")) }
+}
+
+/// A host that answers at the wrong time, or too often: the pass is answered once at most, and rightly.
+fn unruly_host(service: &Service, how: Answers) -> Result<(), String> {
+    let wall = if how == Answers::AfterThePass { Duration::from_secs(1) } else { ANSWER_WAIT };
+    let seen = raw_host::play(service, &returns_answer(wall), how)?;
+    match (how, &seen.answers[..]) {
+        (Answers::Twice, [outcome]) => expect_value(outcome, "7"),
+        // The second answer ended the connection, before the pass's own could leave.
+        (Answers::Twice, []) if seen.closed => Ok(()),
+        (Answers::AfterThePass, [outcome]) => expect_tag(outcome, "CodeExecutionTimeoutError"),
+        (Answers::AfterGivingUp, []) => Ok(()),
+        _ => Err(format!("{how:?}: {seen:?}")),
+    }
+}
+
+fn expect_value(outcome: &Outcome, expected: &str) -> Result<(), String> {
+    let Outcome::Answer(answer) = outcome else { return Err(format!("should be {expected}: {outcome:?}")) };
+    let value = answer.get("success").and_then(|success| success.get("value")).map(ToString::to_string);
+    if value.as_deref() == Some(expected) { Ok(()) } else { Err(format!("should be {expected}: {answer}")) }
 }
 
 /// The pass that waits for its host, with a wall clock that a test can wait for.

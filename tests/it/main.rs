@@ -19,8 +19,10 @@ mod host;
 mod hostile;
 mod json;
 mod leaks;
+mod mutations;
 mod packages;
 mod proc;
+mod raw_host;
 mod sandboxes;
 mod scratch;
 mod server;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         context::trials(),
         leaks::trials(),
         faults::trials(),
+        mutations::trials(),
         sandboxes::trials(),
         hostile::trials(),
         abuse::trials(),

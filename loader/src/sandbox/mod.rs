@@ -2,6 +2,7 @@
 //!
 //! | Room | Owns |
 //! |---|---|
+//! | `attacked` | the broker's end under attack, for fuzzing |
 //! | [`child`] | the sandbox process: isolates in it, one socket to the broker |
 //! | [`pool`] | the broker's placement: which process a Worker goes to, when processes start and retire |
 //! | `place` | a Worker's place in a process, and the wish for one |
@@ -12,6 +13,8 @@
 //! | `socket` | frames over a Unix socket, bounded both ways |
 //! | `wire` | values and frames as Cap'n Proto |
 
+#[cfg(any(test, fuzzing))]
+pub mod attacked;
 pub mod child;
 mod place;
 pub mod pool;

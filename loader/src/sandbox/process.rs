@@ -109,6 +109,23 @@ impl Process {
         isolates: (usize, usize),
         owner: &Arc<dyn Owner>,
     ) -> io::Result<Arc<Self>> {
+        let (process, theirs) = Self::unstarted(id, isolate, isolates, owner)?;
+        let (image, running, owner) = (image.clone(), process.clone(), owner.clone());
+        // The child dies with the thread that launched it, so that thread serves it to the end.
+        std::thread::Builder::new().name("sandbox-broker".into()).spawn(move || {
+            let how = running.serve(&image, theirs, stderr);
+            owner.process_gone(&running, how);
+        })?;
+        Ok(process)
+    }
+
+    /// A process that was greeted and does not run, and its end of the socket.
+    pub(super) fn unstarted(
+        id: u64,
+        isolate: &IsolateConfig,
+        isolates: (usize, usize),
+        owner: &Arc<dyn Owner>,
+    ) -> io::Result<(Arc<Self>, OwnedFd)> {
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
         let role = Arc::new(BrokerRole { process: OnceLock::new(), owner: Arc::downgrade(owner) });
         let session = Session::new(Sender::new(ours)?, FRAME_BYTES_MAX, Box::new(role.clone()));
@@ -142,13 +159,7 @@ impl Process {
             hello.set_isolates_max(count(max));
             wire::write_isolate_config(isolate, hello.init_isolate());
         });
-        let (image, running, owner) = (image.clone(), process.clone(), owner.clone());
-        // The child dies with the thread that launched it, so that thread serves it to the end.
-        std::thread::Builder::new().name("sandbox-broker".into()).spawn(move || {
-            let how = running.serve(&image, theirs, stderr);
-            owner.process_gone(&running, how);
-        })?;
-        Ok(process)
+        Ok((process, theirs))
     }
 
     fn serve(&self, image: &Image, theirs: OwnedFd, stderr: Stderr) -> Gone {

@@ -111,6 +111,27 @@ impl Session {
         self.sender.send(&message)
     }
 
+    /// Takes bytes as if they had arrived, frame by frame, and gives the connection up.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn attacked_with(self: &Arc<Self>, mut bytes: &[u8]) {
+        let options = socket::reader_options(self.frame_bytes_max);
+        while !bytes.is_empty() {
+            // Frames are read in place, so they begin where words do.
+            let words = capnp::Word::allocate_zeroed_vec(bytes.len().div_ceil(8));
+            let mut words = words;
+            capnp::Word::words_to_bytes_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+            let mut rest = capnp::Word::words_to_bytes(&words);
+            let read = capnp::serialize::read_message_from_flat_slice(&mut rest, options);
+            let taken = words.len() * 8 - rest.len();
+            let answered = read.map_err(Malformed::from).and_then(|message| self.frame(message.get_root()?));
+            if answered.is_err() {
+                break;
+            }
+            bytes = bytes.get(taken..).unwrap_or_default();
+        }
+        self.give_up(&Lost::Closed);
+    }
+
     fn frame(self: &Arc<Self>, frame: schema::frame::Reader<'_>) -> Result<(), Malformed> {
         match frame.which()? {
             schema::frame::Call(call) => self.called(call?),

@@ -1,0 +1,167 @@
+//! A broker's end of a connection under attack, without a process: for fuzzing, and for a test that does a little of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use loaderd_runtime::channel::Channels;
+use loaderd_runtime::isolate::{EntrypointSpec, IsolateConfig, LoadCode};
+use loaderd_runtime::limits::ResourceLimits;
+use loaderd_runtime::modules::WorkerSource;
+use loaderd_runtime::rpc::{Call, Cap, CapKind, Capability, Message, Op, Reply};
+
+use super::process::{Gone, Owner, Process};
+use super::worker::RemoteWorker;
+use crate::confine::LayerStatus;
+use crate::placement::{PlacedIsolate, StartRequest};
+
+/// A pool that has one process and no interest in it.
+struct Nobody;
+
+impl Owner for Nobody {
+    fn released(&self, _: &Arc<Process>) {}
+    fn process_gone(&self, _: &Arc<Process>, _: Gone) {}
+    fn wake(&self) {}
+    fn welcomed(&self, _: &[LayerStatus]) {}
+}
+
+/// A host that answers at once.
+struct Host;
+
+impl Capability for Host {
+    fn call(&self, _: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        reply.send(Ok(Message::default()));
+        None
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+/// Takes bytes from a sandbox process that has one Worker, number 1, which was called once, question 1, and was given
+/// one object, number 1.
+///
+/// # Panics
+/// Anybody who waits was not answered exactly once.
+pub fn attack(bytes: &[u8]) {
+    let owner: Arc<dyn Owner> = Arc::new(Nobody);
+    let Ok((process, theirs)) = Process::unstarted(1, &IsolateConfig::default(), (1, 2), &owner) else { return };
+    let [started, ended, replied, reported] = [const { AtomicUsize::new(0) }; 4].map(Arc::new);
+    let once = |count: &Arc<AtomicUsize>| {
+        let count = count.clone();
+        move || {
+            count.fetch_add(1, SeqCst);
+        }
+    };
+    let (on_started, on_end) = (once(&started), once(&ended));
+    let request = StartRequest {
+        code: Arc::new(LoadCode {
+            source: WorkerSource { main_module: "m".into(), modules: Vec::new(), extensions: Default::default() },
+            env: None,
+            channels: Channels::default(),
+            startup_cpu: std::time::Duration::from_secs(1),
+            limits: ResourceLimits::default(),
+            on_hang: Default::default(),
+            clock: Default::default(),
+            compat: Default::default(),
+        }),
+        tenant: None,
+        on_started: Box::new(move |_| on_started()),
+        on_end: Box::new(move |_| on_end()),
+    };
+    let worker = RemoteWorker::start(&process, request, None);
+    let entrypoint = worker.entrypoint(EntrypointSpec::default());
+    let host = Cap { kind: CapKind::Object, target: Arc::new(Host) };
+    let call = Call { path: Vec::new(), op: Op::Call(Message { bytes: Vec::new().into(), caps: vec![host] }) };
+    let (on_reply, on_report) = (once(&replied), once(&reported));
+    let invoked = entrypoint.invoke(call, Reply::new(move |_| on_reply()), Box::new(move |_| on_report()));
+    process.session().attacked_with(bytes);
+    drop((invoked, entrypoint, worker, theirs));
+    for (what, count) in [("started", started), ("ended", ended), ("replied", replied), ("reported", reported)] {
+        assert_eq!(count.load(SeqCst), 1, "{what}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loaderd_schema::channel_capnp as schema;
+
+    use super::attack;
+
+    /// Attacks of one run; there are more in `fuzz/`.
+    const ATTACKS: usize = 20_000;
+
+    fn frame(fill: impl FnOnce(schema::frame::Builder<'_>)) -> Vec<u8> {
+        let mut message = capnp::message::Builder::new(capnp::message::HeapAllocator::new());
+        fill(message.init_root());
+        capnp::serialize::write_message_to_words(&message)
+    }
+
+    /// What a sandbox process says that behaves.
+    fn good_frames() -> Vec<Vec<u8>> {
+        vec![
+            frame(|frame| frame.init_welcome().set_version(1)),
+            frame(|frame| {
+                let mut loaded = frame.init_loaded();
+                loaded.set_worker(1);
+                loaded.init_ok().init_entrypoints(1).get(0).set_name("default");
+            }),
+            frame(|frame| {
+                let mut call = frame.init_call();
+                call.set_question(1);
+                call.reborrow().init_target().set_export(1);
+                call.reborrow().init_path(2).set(1, "name");
+                let mut message = call.init_op().init_call();
+                message.set_bytes(b"bytes");
+                message.init_caps(1).get(0).set_sender_hosted(3);
+            }),
+            frame(|frame| {
+                let mut answer = frame.init_answer();
+                answer.set_question(1);
+                answer.set_pipeline_held(true);
+                let mut error = answer.init_result().init_error();
+                error.set_message("message");
+                error.init_thrown().init_caps(1).get(0).set_receiver_hosted(1);
+            }),
+            frame(|mut frame| frame.set_release(1)),
+            frame(|mut frame| frame.set_finish(1)),
+            frame(|frame| frame.init_ended().set_worker(1)),
+            frame(|frame| frame.init_report().set_question(1)),
+            frame(|frame| frame.init_console().set_worker(1)),
+            frame(|frame| {
+                let mut pong = frame.init_pong();
+                pong.set_nonce(1);
+                pong.init_counters().init_overshoot(13);
+            }),
+            frame(|mut frame| frame.set_gone(1)),
+        ]
+    }
+
+    /// Good frames, cut up, repeated, in any order and with bits turned over: whatever comes of it, everybody who waits is
+    /// answered once.
+    #[test]
+    fn whatever_a_process_says_everybody_is_answered_once() {
+        let frames = good_frames();
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut random = move |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            usize::try_from(state >> 11).unwrap_or(0) % below.max(1)
+        };
+        for _ in 0..ATTACKS {
+            let mut bytes: Vec<u8> = Vec::new();
+            for _ in 0..=random(6) {
+                bytes.extend_from_slice(&frames[random(frames.len())]);
+            }
+            for _ in 0..random(8) {
+                let (at, bit) = (random(bytes.len()), random(8));
+                bytes[at] ^= 1 << bit;
+            }
+            if random(4) == 0 {
+                bytes.truncate(random(bytes.len()));
+            }
+            attack(&bytes);
+        }
+    }
+}
