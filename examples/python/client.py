@@ -67,6 +67,8 @@ def fill_request(request, source):
     request.protocolVersion = schema.protocolVersion
     request.language = "javascript"
     request.source = source
+    # Programs of different tenants never share a process, so that what one does to its own cannot touch the other.
+    request.tenant.label = "example"
     request.network.disabled = None
     namespaces = request.init("namespaces", len(TOOLS))
     for namespace, (name, methods) in zip(namespaces, TOOLS.items()):

@@ -66,6 +66,8 @@ fn run_tool(call: code_host_call::Reader<'_>) -> Result<Result<Value, Value>, ca
 fn fill_request(mut request: code_execution_request::Builder<'_>, source: &str) {
     request.set_protocol_version(PROTOCOL_VERSION);
     request.set_source(source);
+    // Programs of different tenants never share a process, so that what one does to its own cannot touch the other.
+    request.reborrow().init_tenant().set_label("example");
     request.reborrow().init_network().set_disabled(());
     let mut namespaces = request.reborrow().init_namespaces(NAMESPACES.len() as u32);
     for (index, (name, methods)) in (0..).zip(NAMESPACES) {
