@@ -248,6 +248,7 @@ struct Module {
     data @4 :Data;
     json @5 :Text;
     wasm @6 :Data;
+    serviceWorker @8 :Text;
   }
   codeCache @7 :CodeCache;
   enum CodeCache {

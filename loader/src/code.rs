@@ -165,6 +165,7 @@ fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> R
 fn content_bytes(content: &ModuleContent) -> usize {
     match content {
         ModuleContent::EsModule(text)
+        | ModuleContent::ServiceWorker(text)
         | ModuleContent::CommonJs(text)
         | ModuleContent::Text(text)
         | ModuleContent::Json(text) => text.len(),

@@ -587,9 +587,10 @@ function substitute(root) {
 // --- Objects of the API that JavaScript makes again ---------------------------------------------------------------
 
 const DOM_EXCEPTION = 1;
-// These two are also written by hosts.
+// These are also written by hosts.
 const WRAPPED_BINDING = 20;
 const UNSAFE_EVAL = 21;
+const WASM_MODULE = 23;
 
 // A DOMException keeps the stack it had at home.
 function reviveDOMException({ 0: name, 1: message, 2: stack }) {
@@ -608,6 +609,9 @@ function revive({ 0: type, 1: value }) {
       // It comes with the configuration, never from another Worker.
       if (native.currentInvocation() !== 0) native.throwDataCloneError('Unable to deserialize cloned data.');
       return new (load('unsafe').UnsafeEval)();
+    case WASM_MODULE:
+      if (native.currentInvocation() !== 0) native.throwDataCloneError('Unable to deserialize cloned data.');
+      return load('unsafe').compileWasm(value);
     default:
       return load('rpc_http').revive(type, value);
   }

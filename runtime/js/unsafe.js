@@ -49,6 +49,7 @@ expose(UnsafeModule, 'UnsafeModule');
 
 return {
   UnsafeEval,
+  compileWasm: native.newWasmModule,
   evalModule: { __proto__: null, default: new UnsafeEval() },
   module: { __proto__: null, default: new UnsafeModule() },
 };

@@ -7,7 +7,7 @@ use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck, Experimental
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::HangPolicy;
 use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
-use loaderd_runtime::modules::{ExtensionModule, Module, WorkerSource};
+use loaderd_runtime::modules::{ExtensionModule, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::rpc::Capability;
 
 use super::loopback::Loopbacks;
@@ -19,6 +19,9 @@ use crate::config::{
 };
 use crate::error::LoaderError;
 use crate::host::{LoaderHost, LoaderOptions};
+
+/// What a service worker's script is called in stack traces.
+const SERVICE_WORKER: &str = "worker.js";
 
 /// What `Failed to start Worker:` reports begin with; a configuration's errors name the service instead.
 const FAILED: &str = "Failed to start Worker:\n";
@@ -197,12 +200,6 @@ fn code(
     loaders: &mut env::Loaders,
 ) -> Result<CheckedCode, GraphError> {
     let unsupported = |problem| GraphError::Unsupported { service: name.to_owned(), problem };
-    let WorkerCode::Modules(modules) = &worker.code else {
-        return Err(unsupported(
-            "service-worker scripts (addEventListener) are not supported by loaderd. Export handlers from an ES module \
-             instead.",
-        ));
-    };
     if matches!(worker.durable_object_storage, DurableObjectStorage::LocalDisk { .. }) {
         return Err(unsupported(
             "Durable Objects with storage on disk are not supported by loaderd yet. Use `inMemory`.",
@@ -220,8 +217,15 @@ fn code(
     let check = if options.compat_date.is_some() { DateCheck::Unchecked } else { DateCheck::today() };
     let compat = CompatFlags::resolve(date, &worker.compatibility.flags, options.experimental, check)
         .map_err(|errors| GraphError::Compat { service: name.to_owned(), errors })?;
+    let modules: Vec<Module> = match &worker.code {
+        WorkerCode::Modules(modules) => {
+            modules.iter().map(|module| Module::new(module.name.clone(), module.content.clone())).collect()
+        }
+        WorkerCode::ServiceWorker(script) => {
+            vec![Module::new(SERVICE_WORKER, ModuleContent::ServiceWorker(Arc::clone(script)))]
+        }
+    };
     let main_module = modules.first().map(|module| module.name.clone()).unwrap_or_default();
-    let modules = modules.iter().map(|module| Module::new(module.name.clone(), module.content.clone())).collect();
     let outbound = env::cap(&worker.global_outbound, reach);
     // What the Workers that it loads get from it.
     let experimental = if compat.has(Flag::Experimental) { Experimental::Allowed } else { Experimental::Refused };

@@ -123,6 +123,10 @@ fn members(
                 let of = Plain::Array(vec![module, entrypoint, Plain::Object(inner)]);
                 Plain::Made(Made::WrappedBinding, Box::new(of))
             }
+            BindingValue::WasmModule(bytes) => {
+                let bytes = Plain::Bytes(BytesKind::Uint8Array, bytes::Bytes::copy_from_slice(bytes));
+                Plain::Made(Made::WasmModule, Box::new(bytes))
+            }
             BindingValue::UnsafeEval => Plain::Made(Made::UnsafeEval, Box::default()),
             BindingValue::WorkerLoader { id } => Plain::Cap(loaders.loader(id.as_deref(), options).binding()),
             other => return Err(problem(format!("bindings of kind `{}` are not supported by loaderd.", other.kind()))),

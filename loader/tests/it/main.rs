@@ -6,6 +6,7 @@ mod checks;
 mod graph;
 mod real;
 mod scripted;
+mod service_worker;
 mod site;
 mod states;
 mod workers;

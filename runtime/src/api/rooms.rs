@@ -61,6 +61,13 @@ pub(super) static ROOMS: &[Room] = &[
     library("sockets", include_str!("../../js/sockets.js"), None),
     library("unsafe", include_str!("../../js/unsafe.js"), Some(unsafe_eval::install)),
     library("wrapped", include_str!("../../js/wrapped.js"), Some(unsafe_eval::install_wrapped)),
+    Room {
+        name: "service_worker",
+        source: include_str!("../../js/service_worker.js"),
+        on_scope: &["ExtendableEvent", "FetchEvent", "ScheduledEvent"],
+        on_global: &[],
+        native: None,
+    },
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(intrinsics::install)),

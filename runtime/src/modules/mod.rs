@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub enum ModuleContent {
     /// An ES module.
     EsModule(Arc<str>),
+    /// A classic script that registers listeners for its events. The only module of its Worker.
+    ServiceWorker(Arc<str>),
     /// A CommonJS module.
     CommonJs(Arc<str>),
     /// Default export: the text.
@@ -84,7 +86,7 @@ pub enum ExtensionVisibility {
 /// Everything that is loaded into one isolate.
 #[derive(Clone, Debug)]
 pub struct WorkerSource {
-    /// The name of the main module; it must be an ES module among `modules`.
+    /// The name of the main module; it must be an ES module or a service worker among `modules`.
     pub main_module: String,
     pub modules: Vec<Module>,
     /// Shared by the Workers of one configuration.

@@ -7,6 +7,7 @@ use crate::compat::Flag;
 use crate::error::Blame;
 use crate::isolate::state::IsolateState;
 use crate::isolate::{LoadError, LoadPhase};
+use crate::js::string;
 
 /// Loads the modules of the isolate's registry and runs their top level, microtasks included. The result is the main module's namespace.
 ///
@@ -34,9 +35,11 @@ fn start_captured<'s>(
     state: &IsolateState,
     main_module: String,
 ) -> Result<v8::Local<'s, v8::Object>, LoadError> {
-    match state.registry.borrow().content(&main_module) {
+    let main = state.registry.borrow().content(&main_module);
+    match main {
         None => return Err(failed(LoadPhase::Compile, &format!("Uncaught Error: No such module: {main_module}"))),
         Some(ModuleContent::EsModule(_)) => {}
+        Some(ModuleContent::ServiceWorker(source)) => return run_script(scope, state, &main_module, &source),
         Some(_) => {
             return Err(failed(LoadPhase::Compile, "Uncaught TypeError: Main module must be an ES module."));
         }
@@ -77,6 +80,47 @@ fn start_captured<'s>(
     }
     v8::Local::<v8::Object>::try_from(main.get_module_namespace())
         .map_err(|_| failed(LoadPhase::Evaluate, "Uncaught Error: Module has no namespace."))
+}
+
+/// Runs a service worker, which has its bindings as globals. What stands for its exports dispatches events to it.
+fn run_script<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    name: &str,
+    source: &str,
+) -> Result<v8::Local<'s, v8::Object>, LoadError> {
+    v8::tc_scope!(let scope, scope);
+    if bindings_as_globals(scope, state).is_none() {
+        return Err(thrown(scope, LoadPhase::Evaluate));
+    }
+    let compiled = v8::String::new(scope, source).and_then(|source| {
+        let name = string(scope, name);
+        let origin = v8::ScriptOrigin::new(scope, name.into(), 0, 0, false, 0, None, false, false, false, None);
+        v8::Script::compile(scope, source, Some(&origin))
+    });
+    let Some(script) = compiled else { return Err(thrown(scope, LoadPhase::Compile)) };
+    if script.run(scope).is_none() {
+        return Err(thrown(scope, LoadPhase::Evaluate));
+    }
+    scope.perform_microtask_checkpoint();
+    let make = crate::api::export(scope, "service_worker", "main");
+    let make = make.and_then(|make| v8::Local::<v8::Function>::try_from(make).ok());
+    let undefined = v8::undefined(scope).into();
+    let main = make.and_then(|make| make.call(scope, undefined, &[]));
+    main.and_then(|main| v8::Local::<v8::Object>::try_from(main).ok()).ok_or_else(|| thrown(scope, LoadPhase::Evaluate))
+}
+
+fn bindings_as_globals(scope: &mut v8::PinScope<'_, '_>, state: &IsolateState) -> Option<()> {
+    let worker = state.worker.borrow().clone()?;
+    let env = v8::Local::new(scope, worker.env.borrow().as_ref()?);
+    let global = scope.get_current_context().global(scope);
+    let names = env.get_own_property_names(scope, v8::GetPropertyNamesArgs::default())?;
+    for index in 0..names.length() {
+        let name = names.get_index(scope, index)?;
+        let value = env.get(scope, name)?;
+        global.create_data_property(scope, v8::Local::<v8::Name>::try_from(name).ok()?, value)?;
+    }
+    Some(())
 }
 
 /// An exception that ended the start in `phase`.

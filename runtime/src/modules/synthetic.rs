@@ -59,7 +59,10 @@ fn value_of<'s>(scope: &mut v8::PinScope<'s, '_>, content: &ModuleContent) -> Op
             Some(v8::ArrayBuffer::with_backing_store(scope, &store).into())
         }
         ModuleContent::Wasm(bytes) => Some(wasm::compile(scope, bytes)?.into()),
-        ModuleContent::EsModule(_) | ModuleContent::CommonJs(_) | ModuleContent::Builtin => None,
+        ModuleContent::EsModule(_)
+        | ModuleContent::ServiceWorker(_)
+        | ModuleContent::CommonJs(_)
+        | ModuleContent::Builtin => None,
     })
 }
 

@@ -61,6 +61,7 @@ pub(in crate::sandbox) fn write_load(
         to.set_name(module.name.as_str());
         match &module.content {
             ModuleContent::EsModule(text) => to.set_es_module(&**text),
+            ModuleContent::ServiceWorker(text) => to.set_service_worker(&**text),
             ModuleContent::CommonJs(text) => to.set_common_js(&**text),
             ModuleContent::Text(text) => to.set_text(&**text),
             ModuleContent::Data(bytes) => to.set_data(bytes),
@@ -113,6 +114,7 @@ pub(in crate::sandbox) fn read_load(
         };
         let content = match module.which()? {
             schema::module::EsModule(source) => ModuleContent::EsModule(text(source)?),
+            schema::module::ServiceWorker(source) => ModuleContent::ServiceWorker(text(source)?),
             schema::module::CommonJs(source) => ModuleContent::CommonJs(text(source)?),
             schema::module::Text(content) => ModuleContent::Text(text(content)?),
             schema::module::Data(bytes) => ModuleContent::Data(Arc::from(bytes?)),

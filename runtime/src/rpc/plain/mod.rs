@@ -59,6 +59,8 @@ pub enum Made {
     WrappedBinding,
     /// An object that compiles code from strings; from anything. Only in `env`.
     UnsafeEval,
+    /// A `WebAssembly.Module`; from its bytes. Only in `env`.
+    WasmModule,
 }
 
 impl Made {
@@ -67,6 +69,7 @@ impl Made {
         match self {
             Self::WrappedBinding => 20,
             Self::UnsafeEval => 21,
+            Self::WasmModule => 23,
         }
     }
 }
