@@ -1,39 +1,45 @@
 // Blob and File (File API 3 and 4). A blob's bytes are one array that nobody changes; slices look into it.
 'use strict';
-const { isView, Error, RangeError, Uint8Array } = primordials;
+const { apply, bufferResizable, isView, Error, RangeError, TypeError, Uint8Array } = primordials;
+const { bufferView, hasFlag, partsOf, setBytes } = load('streams_support');
 const { illegalInvocation, badConstructorArgument, isDictionary, expose } = load('webidl');
 
 // The most bytes one blob may hold, as on the platform.
 const BLOB_BYTES_MAX = 128 * 1024 * 1024;
 const token = {};
 
-function bytesOf(part) {
+// A part as bytes; text is converted first, since that may run the program.
+function partOf(part) {
   if (isBlob(part)) return contents(part);
-  if (isView(part)) return new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
-  return load('streams_byte').bufferView(part) ?? load('encoding').utf8(part);
+  if (isView(part) || bufferView(part) !== null) return part;
+  return load('encoding').utf8(primordials.apply(primordials.stringToWellFormed, `${part}`, []));
 }
 
-function isBytes(part) {
-  return isView(part) || load('streams_byte').bufferView(part) !== null;
+function bytesOf(part) {
+  const { buffer, byteOffset, byteLength } = partsOf(isView(part) ? part : bufferView(part));
+  if (apply(bufferResizable, buffer, []) && hasFlag('no_resizable_array_buffer_in_blob')) {
+    throw new TypeError('Cannot create a Blob with a resizable ArrayBuffer');
+  }
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 function join(parts) {
-  // Converting a part may run the program's code, which may resize the buffers of others: measured afterwards.
   const converted = [];
-  for (const part of parts) converted.push(isBlob(part) || isBytes(part) ? part : `${part}`.toWellFormed());
-  const views = converted.map(bytesOf);
+  for (const part of parts) converted.push(partOf(part));
+  const views = [];
   let total = 0;
-  for (const view of views) {
-    total += view.byteLength;
+  for (let i = 0; i < converted.length; i++) {
+    views[i] = bytesOf(converted[i]);
+    total += views[i].byteLength;
     if (total > BLOB_BYTES_MAX) {
       throw new RangeError(`Blob size ${total} exceeds limit ${BLOB_BYTES_MAX}`);
     }
   }
   const bytes = new Uint8Array(total);
   let at = 0;
-  for (const view of views) {
-    bytes.set(view, at);
-    at += view.byteLength;
+  for (let i = 0; i < views.length; i++) {
+    setBytes(bytes, views[i], at);
+    at += views[i].byteLength;
   }
   return bytes;
 }

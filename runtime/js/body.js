@@ -1,11 +1,13 @@
 // The body of a Request or Response (Fetch 2.2.4 and 5.3): bytes in hand until somebody asks for a stream of them.
 'use strict';
-const { isView, promiseResolve, TypeError, Uint8Array } = primordials;
+const { apply, objectPrototype, stringValueOf, TypeError, Uint8Array } = primordials;
 const { illegalInvocation, illegalConstructor, expose } = load('webidl');
 const { utf8, decodeUtf8 } = load('encoding');
-const { has } = load('compat');
+const { bytesIn, copyBytes, handled, hasFlag, Queue, setBytes } = load('streams_support');
 
 const USED = 'Body has already been used. It can only be used once. Use tee() first if you need to read it twice.';
+// How many bytes of a body in hand a read copies at most.
+const FEED_BYTES = 256 << 10;
 const token = {};
 
 // What a body holds. `bytes` until a stream is made of them, or never; `stream` a ReadableStream, or null. `coding` says
@@ -36,21 +38,31 @@ function lengthOf(content) {
   return length === undefined || length === null ? null : Number(length);
 }
 
-// A byte stream of bytes that nobody may change: they are copied out as they are read.
+// A stream of bytes that nobody may change: they are copied out as they are read.
 function streamOf(bytes) {
-  const { wrap } = load('streams_readable');
-  const { createInner } = load('streams_byte');
-  const inner = createInner(
-    (controller) => {
-      if (bytes.byteLength > 0) controller.enqueue(bytes.slice());
-      controller.close();
-      if (controller.pending.length > 0) controller.respond(0);
-      return promiseResolve(undefined);
+  const { createInner, part } = load('streams_native');
+  const size = bytes.byteLength;
+  let at = 0;
+  const feed = {
+    next() {
+      if (at >= size) return null;
+      const count = Math.min(size - at, FEED_BYTES);
+      const chunk = copyBytes(part(bytes, at, count));
+      at += count;
+      return chunk;
     },
-    () => promiseResolve(undefined),
-  );
-  inner.length = BigInt(bytes.byteLength);
-  return wrap(inner);
+    cancel() {
+      at = size;
+    },
+  };
+  return load('streams_readable').wrap(createInner(feed, BigInt(size)));
+}
+
+// The stream of a body that has been used, as whoever used it left it: locked, disturbed and at its end.
+function usedStream() {
+  const stream = streamOf(new Uint8Array(0));
+  load('streams_readable').takeOver(stream);
+  return stream;
 }
 
 // A body argument as content and the type it implies (or null).
@@ -64,11 +76,8 @@ function extract(value) {
       if (disturbed) throw new TypeError('This ReadableStream is disturbed (has already been read from), and cannot be used as a body.');
       return { content: new Content(null, value), type: null };
     }
-    if (isView(value)) {
-      return { content: new Content(new Uint8Array(value.buffer, value.byteOffset, value.byteLength).slice(), null), type: null };
-    }
-    const buffer = load('streams_byte').bufferView(value);
-    if (buffer !== null) return { content: new Content(buffer.slice(), null), type: null };
+    const bytes = bytesIn(value);
+    if (bytes !== null) return { content: new Content(copyBytes(bytes), null), type: null };
     const blobs = load('blob');
     if (blobs.isBlob(value)) {
       return { content: new Content(blobs.contents(value), null), type: value.type === '' ? null : value.type };
@@ -84,29 +93,32 @@ function extract(value) {
         type: 'application/x-www-form-urlencoded;charset=UTF-8',
       };
     }
-  }
-  if (isIterable(value)) {
-    return { content: new Content(null, load('streams_readable').ReadableStream.from(value)), type: null };
+    const stream = streamOfIterable(value);
+    if (stream !== null) return { content: new Content(null, stream), type: null };
   }
   return { content: new Content(utf8(`${value}`), null), type: 'text/plain;charset=UTF-8' };
 }
 
-// Whether a body is what an object gives when it is iterated over, and not the text that it turns into: objects with a
-// conversion of their own are texts.
-function isIterable(value) {
-  if (typeof value !== 'object' || !has('fetch_iterable_type_support')) return false;
-  if (typeof value[Symbol.asyncIterator] === 'function') return true;
-  if (isBoxedString(value)) return false;
-  if (!primordials.isArray(value) && has('fetch_iterable_type_support_override_adjustment')) {
-    const plain = primordials.objectPrototype;
-    if (value.toString !== plain.toString || value[Symbol.toPrimitive] !== plain[Symbol.toPrimitive]) return false;
+// A stream of what an iterable gives, for Workers that ask for it; null for a value that is text. Objects that say
+// themselves what text they are, are text.
+function streamOfIterable(value) {
+  if (!hasFlag('fetch_iterable_type_support') || isStringObject(value)) return null;
+  let factory = value[Symbol.asyncIterator];
+  const isAsync = factory !== undefined && factory !== null;
+  if (!isAsync) {
+    const adjusted = hasFlag('fetch_iterable_type_support_override_adjustment') && !primordials.isArray(value);
+    if (adjusted && (value.toString !== objectPrototype.toString || value[Symbol.toPrimitive] !== undefined)) return null;
+    factory = value[Symbol.iterator];
   }
-  return typeof value[Symbol.iterator] === 'function';
+  if (typeof factory !== 'function') return null;
+  const iterator = apply(factory, value, []);
+  if (typeof iterator !== 'object' || iterator === null) return null;
+  return load('streams_readable').wrap(load('streams_derived').fromIterator(iterator, isAsync));
 }
 
-function isBoxedString(value) {
+function isStringObject(value) {
   try {
-    primordials.apply(primordials.stringValueOf, value, []);
+    apply(stringValueOf, value, []);
     return true;
   } catch {
     return false;
@@ -130,32 +142,31 @@ async function readAll(content) {
   const streams = load('streams_readable');
   const state = streams.stateOf(content.stream);
   if (state.reader !== null) throw new TypeError(streams.LOCKED);
-  const reader = streams.acquire(state, 'default');
+  const reader = streams.acquire(state);
   // Whoever brings the bytes may bring many at once.
   state.readWhole = true;
-  const chunks = [];
+  const chunks = new Queue();
   let total = 0;
   for (;;) {
-    const { value, done } = await streams.readPromise(reader);
+    const { value, done } = await streams.readWhole(reader);
     if (done) break;
-    const chunk = isView(value)
-      ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-      : load('streams_byte').bufferView(value);
+    const chunk = typeof value === 'object' && value !== null ? bytesIn(value) : null;
     if (chunk === null) {
       const error = new TypeError('This ReadableStream did not return bytes.');
-      load('streams_support').handled(streams.cancel(state, error));
+      handled(streams.cancel(state, error));
       throw error;
     }
     chunks.push(chunk);
     total += chunk.byteLength;
   }
-  if (chunks.length === 1 && chunks[0].byteLength === chunks[0].buffer.byteLength) return chunks[0];
+  const first = chunks.peek();
+  if (chunks.length === 1 && first.byteLength === first.buffer.byteLength) return first;
   const bytes = new Uint8Array(total);
   let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
+  chunks.forEach((chunk) => {
+    setBytes(bytes, chunk, at);
     at += chunk.byteLength;
-  }
+  });
   return bytes;
 }
 
@@ -165,21 +176,17 @@ function clone(content) {
   if (content.used) throw new TypeError('This ReadableStream is currently locked to a reader,');
   decode(content);
   if (content.stream === null) return new Content(content.bytes, null);
-  const [mine, other] = content.stream.tee();
-  content.stream = mine;
-  return new Content(null, other);
+  const branches = load('streams_readable').split(content.stream);
+  content.stream = branches[0];
+  return new Content(null, branches[1]);
 }
 
 // What `from` held, which is then used.
 function take(content) {
   if (content === null) return null;
-  const taken = new Content(content.bytes, content.stream, content.coding);
+  const { bytes, stream, coding } = content;
+  const taken = new Content(bytes, stream === null ? null : load('streams_readable').takeOver(stream), coding);
   content.coding = null;
-  if (content.stream !== null) {
-    // The stream itself moves; the old owner keeps one that has been used.
-    content.stream = null;
-    content.bytes = new Uint8Array(0);
-  }
   content.used = true;
   return taken;
 }
@@ -198,8 +205,7 @@ class Body {
     if (content === null) return null;
     decode(content);
     if (content.stream === null) {
-      content.stream = streamOf(content.used ? new Uint8Array(0) : content.bytes);
-      if (content.used) content.stream.cancel();
+      content.stream = content.used ? usedStream() : streamOf(content.bytes);
     }
     return content.stream;
   }

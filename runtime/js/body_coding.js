@@ -1,7 +1,8 @@
 // Content codings of bodies (RFC 9110 8.4): what a response's `Content-Encoding` says is undone when its body is read,
 // and done when it is sent.
 'use strict';
-const { isView, promiseResolve, TypeError, Uint8Array } = primordials;
+const { TypeError, Uint8Array } = primordials;
+const { bytesIn } = load('streams_support');
 const streams = load('streams_readable');
 const { has } = load('compat');
 
@@ -19,47 +20,40 @@ function codingOf(headers) {
 // A byte stream of what `stream` holds, encoded or decoded.
 function coded(stream, coding, encodes) {
   const name = CODINGS[coding];
-  const codec = native.open(coding, encodes, true);
-  const reader = streams.acquire(streams.stateOf(stream), 'default');
+  const codec = native.open(coding, encodes, true, true);
+  const source = streams.stateOf(stream);
+  const reader = streams.acquire(source);
   let ended = false;
-  const next = () => {
+  const output = () => {
     try {
       return native.next(codec);
     } catch {
       throw new TypeError(`${name} ${encodes ? '' : 'de'}compression failed.`);
     }
   };
-  const pull = async (controller) => {
-    for (;;) {
-      const output = next();
-      if (output !== undefined) {
-        controller.enqueue(new Uint8Array(output));
-        return;
+  const feed = {
+    async next() {
+      for (;;) {
+        const piece = output();
+        if (piece !== undefined) return new Uint8Array(piece);
+        if (ended) return null;
+        const { value, done } = await streams.readWhole(reader);
+        if (done) {
+          ended = true;
+          native.close(codec);
+        } else {
+          native.push(codec, bytesOf(value));
+        }
       }
-      if (ended) {
-        controller.close();
-        if (controller.pending.length > 0) controller.respond(0);
-        return;
-      }
-      const { value, done } = await streams.readPromise(reader);
-      if (done) {
-        ended = true;
-        native.close(codec);
-      } else {
-        native.push(codec, bytesOf(value));
-      }
-    }
+    },
+    cancel: (exception, reason) => streams.cancel(source, reason),
   };
-  const cancel = (reason) => {
-    streams.cancel(reader.stream, reason);
-    return promiseResolve(undefined);
-  };
-  return streams.wrap(load('streams_byte').createInner(pull, cancel));
+  return streams.wrap(load('streams_native').createInner(feed));
 }
 
 function bytesOf(chunk) {
-  if (isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  const bytes = typeof chunk === 'object' ? load('streams_byte').bufferView(chunk) : null;
+  if (typeof chunk === 'string') return load('encoding').utf8(chunk);
+  const bytes = typeof chunk === 'object' && chunk !== null ? bytesIn(chunk) : null;
   if (bytes === null) throw new TypeError('This ReadableStream did not return bytes.');
   return bytes;
 }

@@ -1,9 +1,10 @@
 // The platform's DigestStream: a WritableStream that digests what is written to it.
 'use strict';
-const { isView, TypeError } = primordials;
+const { TypeError } = primordials;
 const { illegalInvocation, badConstructorArgument, expose } = load('webidl');
-const { deferred, handled } = load('streams_support');
-const { PlatformWritableStream, createInner } = load('streams_writable');
+const { bytesIn, copyBytes, deferred, handled } = load('streams_support');
+const { PlatformWritableStream } = load('streams_writable');
+const { createInner } = load('streams_native_sink');
 
 class DigestStream extends PlatformWritableStream {
   #digest;
@@ -21,24 +22,26 @@ class DigestStream extends PlatformWritableStream {
     handled(digest.promise);
     const written = { bytes: 0n };
     super(
-      createInner(
-        () => undefined,
-        async (chunk) => {
-          let bytes = typeof chunk === 'string' ? load('encoding').utf8(chunk) : isView(chunk) ? chunk : null;
-          bytes ??= load('streams_byte').bufferView(chunk);
-          if (bytes === null) {
-            const error = new TypeError(
-              'DigestStream is a byte stream but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side.',
-            );
-            digest.reject(error);
-            throw error;
-          }
+      createInner({
+        convert(chunk) {
+          if (typeof chunk === 'string') return load('encoding').utf8(chunk);
+          const bytes = typeof chunk === 'object' && chunk !== null ? bytesIn(chunk) : null;
+          if (bytes !== null) return copyBytes(bytes);
+          throw new TypeError(
+            'DigestStream is a byte stream but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side.',
+          );
+        },
+        write(bytes, done) {
           native.update(state, bytes);
           written.bytes += BigInt(bytes.byteLength);
+          done();
         },
-        async () => digest.resolve(native.finish(state)),
-        async (reason) => digest.reject(reason),
-      ),
+        close(done) {
+          digest.resolve(native.finish(state));
+          done();
+        },
+        abort: (reason) => digest.reject(reason),
+      }),
     );
     this.#digest = digest.promise;
     this.#written = written;

@@ -31,6 +31,8 @@ class TextEncoder {
 }
 expose(TextEncoder, 'TextEncoder');
 
+// What the rest of the platform may do with one.
+let decode;
 class TextDecoder {
   #encoding;
   #fatal = false;
@@ -69,7 +71,9 @@ class TextDecoder {
   decode(input, options) {
     if (!(#encoding in this)) illegalInvocation();
     if (!isDictionary(options)) badArgument('TextDecoder', 'decode', 2, 'DecodeOptions');
-    const more = !!options?.stream;
+    return this.#decode(input, !!options?.stream);
+  }
+  #decode(input, more) {
     if (!more && this.#stream === null) {
       // The common case keeps nothing between calls.
       const text = native.decode(this.#encoding, this.#fatal, this.#ignoreBOM, input);
@@ -90,6 +94,10 @@ class TextDecoder {
     if (text === undefined) badArgument('TextDecoder', 'decode', 1, 'Array');
     return text;
   }
+
+  static {
+    decode = (decoder, input, more) => decoder.#decode(input, more);
+  }
 }
 expose(TextDecoder, 'TextDecoder');
 
@@ -98,4 +106,4 @@ function decodeUtf8(bytes) {
   return native.decode('utf-8', false, false, bytes);
 }
 
-return { TextEncoder, TextDecoder, utf8, decodeUtf8 };
+return { TextEncoder, TextDecoder, decode, utf8, decodeUtf8 };

@@ -149,10 +149,10 @@ class Source {
     this.#dispatch(() => trust(new Event('open')));
     const streams = load('streams_readable');
     const state = streams.stateOf(stream);
-    const reader = streams.acquire(state, 'default');
+    const reader = streams.acquire(state);
     const parser = new Parser(this);
     const next = () => {
-      apply(promiseThen, streams.readPromise(reader), [
+      apply(promiseThen, streams.readWhole(reader), [
         ({ value, done }) => {
           if (this.readyState === CLOSED) return cancel();
           if (done) {

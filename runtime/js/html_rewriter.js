@@ -1,9 +1,9 @@
 // HTMLRewriter: a Worker's handlers around a streaming parser, which waits for each of them (see html_rewriter/parser.rs).
 'use strict';
-const { isView, promiseResolve, TypeError, Uint8Array } = primordials;
+const { TypeError, Uint8Array } = primordials;
 const { illegalInvocation, badArgument, badField, isDictionary, expose } = load('webidl');
 const streams = load('streams_readable');
-const { deferred, handled } = load('streams_support');
+const { bytesIn, deferred, handled } = load('streams_support');
 
 // Output is passed on when there is this much, or when something is waited for. In bytes.
 const OUTPUT_BYTES_MIN = 16 * 1024;
@@ -57,7 +57,7 @@ class HTMLRewriter {
     if (source.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
     const rewriting = new Rewriting(this.#registered, charset(response.headers.get('content-type')));
     const transformed = new Response(rewriting.readable, response);
-    handled(rewriting.run(streams.acquire(source, 'default')));
+    handled(rewriting.run(streams.acquire(source)));
     return transformed;
   }
 }
@@ -111,7 +111,7 @@ class Rewriting {
   async run(reader) {
     try {
       for (;;) {
-        const { value, done } = await streams.readPromise(reader);
+        const { value, done } = await streams.readWhole(reader);
         if (done) break;
         await this.#settle(native.write(this.#parser, bytesOf(value)));
         await this.#flush(0);
@@ -156,9 +156,9 @@ class Rewriting {
     this.#streams.delete(number);
     const source = streams.stateOf(stream);
     if (source.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
-    const reader = streams.acquire(source, 'default');
+    const reader = streams.acquire(source);
     for (;;) {
-      const { value, done } = await streams.readPromise(reader);
+      const { value, done } = await streams.readWhole(reader);
       if (done) return native.content(this.#parser, undefined);
       try {
         native.content(this.#parser, bytesOf(value));
@@ -187,9 +187,8 @@ function cancelLater(stream, error) {
 }
 
 function bytesOf(chunk) {
-  if (isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   if (typeof chunk === 'string') return load('encoding').utf8(chunk);
-  const bytes = typeof chunk === 'object' ? load('streams_byte').bufferView(chunk) : null;
+  const bytes = typeof chunk === 'object' && chunk !== null ? bytesIn(chunk) : null;
   if (bytes === null) throw new TypeError('This ReadableStream did not return bytes.');
   return bytes;
 }
@@ -202,21 +201,23 @@ class Output {
   #reason = undefined;
   #canceled = false;
 
+  #ended = false;
+
   constructor() {
-    this.#inner = load('streams_byte').createInner(
-      () => {
-        this.#wanted = deferred();
-        this.#waiting?.resolve(undefined);
-        return this.#wanted.promise;
-      },
-      (reason) => {
-        this.#canceled = true;
-        this.#reason = reason;
-        this.#waiting?.resolve(undefined);
-        return promiseResolve(undefined);
-      },
-    );
+    this.#inner = load('streams_native').createInner(this);
     this.readable = streams.wrap(this.#inner);
+  }
+  // As the stream's feed.
+  next() {
+    if (this.#ended) return null;
+    this.#wanted = deferred();
+    this.#waiting?.resolve(undefined);
+    return this.#wanted.promise;
+  }
+  cancel(exception, reason) {
+    this.#canceled = true;
+    this.#reason = reason;
+    this.#waiting?.resolve(undefined);
   }
   async put(bytes) {
     if (this.#wanted === null && !this.#canceled) {
@@ -227,19 +228,16 @@ class Output {
     if (this.#canceled) throw this.#reason;
     const wanted = this.#wanted;
     this.#wanted = null;
-    this.#inner.controller.enqueue(bytes);
-    wanted.resolve(undefined);
+    wanted.resolve(bytes);
   }
   close() {
-    if (this.#canceled) return;
-    const { controller } = this.#inner;
-    controller.close();
-    if (controller.pending.length > 0) controller.respond(0);
-    this.#wanted?.resolve(undefined);
+    this.#ended = true;
+    this.#wanted?.resolve(null);
   }
   fail(error) {
+    this.#ended = true;
     if (!this.#canceled) this.#inner.controller.error(error);
-    this.#wanted?.resolve(undefined);
+    this.#wanted?.resolve(null);
   }
 }
 

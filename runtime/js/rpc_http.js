@@ -52,11 +52,11 @@ function wireOfBytes(bytes) {
   return bytes.byteLength <= BODY_BYTES_MAX ? bytes : new StreamSource(load('body').streamOf(bytes));
 }
 
-function bodyFromWire(body, signal) {
+function bodyFromWire(body, signal, length) {
   const { Content } = load('body');
   if (body === null || body === undefined) return null;
   if (isView(body)) return new Content(bytesOf(body), null);
-  return new Content(null, readableFrom(body, signal));
+  return new Content(null, readableFrom(body, signal, undefined, typeof length === 'number' ? BigInt(length) : undefined));
 }
 
 function requestToWire(request) {
@@ -81,10 +81,10 @@ function requestValue(request) {
 }
 
 // A request that is a value.
-function requestFromWire({ method, url, headers, body, redirect, cf, signal }) {
+function requestFromWire({ method, url, headers, body, length, redirect, cf, signal }) {
   const { Headers } = load('headers');
   return load('fetch').newRequest({
-    content: bodyFromWire(body, null),
+    content: bodyFromWire(body, null, length),
     method,
     url,
     headers: new Headers(headers),

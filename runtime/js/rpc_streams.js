@@ -5,7 +5,7 @@
 const { apply, promiseThen, isView, viewSet, Uint8Array, Error, TypeError, symbolDispose } = primordials;
 const rpc = load('rpc');
 const { RpcTarget } = rpc;
-const { deferred, Queue } = load('streams_support');
+const { bytesIn, deferred, partsOf, Queue } = load('streams_support');
 
 // The most bytes that one read of a stream answers with.
 const CHUNK_BYTES_MAX = 64 << 10;
@@ -35,13 +35,13 @@ class StreamSource extends RpcTarget {
     this.#onCancel = onCancel;
     this.#stream = this.#streams.stateOf(stream);
     if (this.#stream.reader !== null) throw new TypeError('The ReadableStream has been locked to a reader.');
-    this.#reader = this.#streams.acquire(this.#stream, 'default');
+    this.#reader = this.#streams.acquire(this.#stream);
     this.#readAhead();
   }
   #readAhead() {
     if (this.#reading || this.#over !== undefined || this.#bytes >= AHEAD_BYTES_MAX) return;
     this.#reading = true;
-    apply(promiseThen, this.#streams.readPromise(this.#reader), [
+    apply(promiseThen, this.#streams.readWhole(this.#reader), [
       ({ value, done }) => {
         this.#reading = false;
         if (done) return this.#end(undefined);
@@ -116,48 +116,50 @@ class StreamSource extends RpcTarget {
   }
 }
 
+// A chunk as the bytes that are sent for it.
 function bytesOf(chunk) {
-  if (isView(chunk)) return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-  const bytes = typeof chunk === 'object' ? load('streams_byte').bufferView(chunk) : null;
+  if (typeof chunk === 'string') return load('encoding').utf8(chunk);
+  const bytes = typeof chunk === 'object' && chunk !== null ? bytesIn(chunk) : null;
   if (bytes === null) throw new TypeError('This ReadableStream did not return bytes.');
   return bytes;
 }
 
 // A ReadableStream of what a body capability has. It holds the capability until its end, of which `onEnd` is told.
-// `signal`, unless it is null, breaks it off.
-function readableFrom(stub, signal = null, onEnd = undefined) {
+// `signal`, unless it is null, breaks it off; `length` is how many bytes it will give, as a bigint, if that is known.
+function readableFrom(stub, signal = null, onEnd = undefined, length = undefined) {
   const source = rpc.hold(stub);
-  const inner = load('streams_byte').createInner(
-    async (controller) => {
-      let bytes;
-      try {
-        bytes = await rpc.invoke(source, ['read'], inner.readWhole ? [WHOLE_BYTES] : []);
-      } catch {
-        // As on the platform, the writer's reason stays with the writer.
-        rpc.letGo(source);
-        throw new Error('ReadableStream received over RPC disconnected prematurely.');
+  const feed = {
+    async next() {
+      for (;;) {
+        let bytes;
+        try {
+          bytes = await rpc.invoke(source, ['read'], inner.readWhole ? [WHOLE_BYTES] : []);
+        } catch {
+          // As on the platform, the writer's reason stays with the writer.
+          rpc.letGo(source);
+          throw new Error('ReadableStream received over RPC disconnected prematurely.');
+        }
+        if (bytes === null || bytes === undefined) {
+          rpc.letGo(source);
+          onEnd?.();
+          return null;
+        }
+        if (!isView(bytes)) {
+          rpc.letGo(source);
+          throw new TypeError('This ReadableStream did not return bytes.');
+        }
+        if (partsOf(bytes).byteLength > 0) return bytesIn(bytes);
       }
-      if (bytes === null || bytes === undefined) {
-        rpc.letGo(source);
-        controller.close();
-        if (controller.pending.length > 0) controller.respond(0);
-        onEnd?.();
-        return;
-      }
-      if (!isView(bytes)) {
-        rpc.letGo(source);
-        throw new TypeError('This ReadableStream did not return bytes.');
-      }
-      if (bytes.byteLength > 0) controller.enqueue(bytes);
     },
-    async (reason) => {
+    async cancel(exception, reason) {
       try {
         await rpc.invoke(source, ['cancel'], reason === undefined ? [] : [reason]);
       } finally {
         rpc.letGo(source);
       }
     },
-  );
+  };
+  const inner = load('streams_native').createInner(feed, length);
   if (signal !== null && !signal.aborted) {
     load('abort').onAbort(signal, (reason) => {
       if (inner.state !== 'readable') return;
@@ -186,7 +188,7 @@ class StreamSink extends RpcTarget {
   }
   async close() {
     this.#open = false;
-    if (this.#streams.closeQueuedOrInFlight(this.#stream)) throw new TypeError(this.#streams.CLOSED);
+    if (this.#streams.isClosing(this.#stream)) throw new TypeError(this.#streams.CLOSED);
     await this.#streams.close(this.#stream);
   }
   // As on the platform, the reason stays where it was given.
@@ -228,7 +230,6 @@ function writableTo(stub) {
   };
   const streams = load('streams_writable');
   const inner = streams.createInner(
-    () => undefined,
     async (chunk) => {
       const bytes = isView(chunk) ? chunk.byteLength : WINDOW_BYTES_MAX;
       await until(WINDOW_BYTES_MAX - 1);

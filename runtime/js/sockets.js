@@ -13,7 +13,8 @@ const { badArgument, badField, illegalInvocation, illegalConstructor, isDictiona
 const { deferred, handled, Queue } = load('streams_support');
 const readables = load('streams_readable');
 const writables = load('streams_writable');
-const { createInner } = load('streams_byte');
+const { createInner } = load('streams_native');
+const sinks = load('streams_native_sink');
 
 // The most bytes that one read answers with.
 const CHUNK_BYTES_MAX = 64 << 10;
@@ -229,7 +230,7 @@ class Socket {
   // Everything written has been taken, and the peer has been told that this is all.
   async #finishWriting() {
     const stream = writables.stateOf(this.#writable);
-    if (writables.closeQueuedOrInFlight(stream) || stream.state !== 'writable') return;
+    if (writables.isClosing(stream) || stream.state !== 'writable') return;
     await writables.close(stream);
   }
   async #close() {
@@ -316,39 +317,42 @@ class Connection {
   // The streams of one socket over it.
   ends = (onEnd) => {
     const { in: incoming, out: outgoing } = this;
-    const readable = createInner(
-      async (controller) => {
+    const readable = createInner({
+      async next() {
         const bytes = await incoming.next();
-        if (bytes !== null) return controller.enqueue(bytes);
-        controller.close();
-        if (controller.pending.length > 0) controller.respond(0);
-        onEnd();
+        if (bytes === null) onEnd();
+        return bytes;
       },
-      async () => incoming.fail(new Error(LOST)),
-    );
-    const writable = writables.createInner(
-      // What is written before the connection is there waits for it.
-      () => undefined,
-      async (chunk) => {
-        const bytes = bytesToSend(chunk);
-        await this.opened.promise;
-        for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES_MAX) {
-          outgoing.push(bytes.slice(at, at + CHUNK_BYTES_MAX));
-        }
-        await outgoing.until(WINDOW_BYTES_MAX);
+      cancel: () => incoming.fail(new Error(LOST)),
+    });
+    // What is written before the connection is there waits for it.
+    const send = async (bytes) => {
+      await this.opened.promise;
+      for (let at = 0; at < bytes.byteLength; at += CHUNK_BYTES_MAX) {
+        outgoing.push(bytes.slice(at, at + CHUNK_BYTES_MAX));
+      }
+      await outgoing.until(WINDOW_BYTES_MAX);
+    };
+    const writable = sinks.createInner(
+      {
+        write: (bytes, done, failed) => apply(promiseThen, send(bytes), [done, failed]),
+        close(done, failed) {
+          apply(promiseThen, outgoing.until(0), [
+            () => {
+              outgoing.end();
+              done();
+            },
+            failed,
+          ]);
+        },
+        abort: () => outgoing.end(),
       },
-      async () => {
-        await outgoing.until(0);
-        outgoing.end();
-      },
-      async () => outgoing.end(),
       this.#highWaterMark,
-      this.#highWaterMark === undefined ? undefined : (chunk) => chunk.byteLength,
     );
     return { readable: readables.wrap(readable), writable: writables.wrap(writable) };
   };
   async flushed(writable) {
-    while (writable.state === 'writable' && (writable.inFlight !== null || writable.requests.length > 0)) {
+    while (writable.state === 'writable' && writable.controller.isBusy) {
       await this.out.changed();
     }
     await this.out.until(0);
@@ -378,12 +382,6 @@ class Connection {
       : '';
     return new Error(`proxy request failed, cannot connect to the specified address${hint}`);
   }
-}
-
-function bytesToSend(chunk) {
-  if (typeof chunk === 'string') return load('encoding').utf8(chunk);
-  const bytes = load('rpc_streams').bytesOf(chunk ?? 0);
-  return bytes;
 }
 
 const { URL } = load('url');

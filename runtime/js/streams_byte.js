@@ -1,281 +1,107 @@
 // Byte streams: ReadableByteStreamController and its BYOB requests (Streams 4.7 and 4.8), with the platform's `atLeast`.
 // The BYOB reader is a room of its own.
 'use strict';
-const { apply, isView, promiseResolve, TypeError, RangeError, Uint8Array, DataView, viewTag } =
-  primordials;
+const { apply, isView, RangeError, TypeError, Uint8Array, DataView, viewTag, typedArrays } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, expose } = load('webidl');
-const { then, callAsync, Queue, method, requireArgument } = load('streams_support');
+const { hasFlag, transfer, isDetached, lengthOf, copyOf, partsOf, bufferView, bytesIn, setBytes, requireArgument } =
+  load('streams_support');
+const { Source, newState } = load('streams_source');
 const readable = load('streams_readable');
 const token = {};
 
-const transfer = (buffer) => apply(primordials.bufferTransfer, buffer, []);
-const isDetached = (buffer) => apply(primordials.bufferDetached, buffer, []);
-const lengthOf = (buffer) => apply(primordials.bufferByteLength, buffer, []);
+// The buffer for a default reader's read: what a program's source may write into, unless it says how much it wants, and
+// what is copied into when it may not.
+const CHUNK_BYTES = 4096;
+const COPIED_CHUNK_BYTES = 16384;
 
-// Where a view's bytes are, whatever its type.
-function partsOf(view) {
-  if (apply(viewTag, view, []) === undefined) {
-    return { buffer: view.buffer, byteOffset: view.byteOffset, byteLength: view.byteLength };
+const PARTIAL = 'This ReadableStream was closed with a partial read pending.';
+
+// A read of bytes: where they go, and who waits for them.
+class Read {
+  filled = 0;
+  // Whether a program may hold a view of the buffer, to write into it.
+  shown = false;
+  // Answered, or not wanted any more.
+  over = false;
+  // `make` views `buffer`; no fewer than `minimum` bytes answer it. With `offered` the source may write into it.
+  constructor(stream, request, buffer, byteOffset, byteLength, make, minimum, offered) {
+    this.stream = stream;
+    this.request = request;
+    this.buffer = buffer;
+    this.bufferLength = lengthOf(buffer);
+    this.byteOffset = byteOffset;
+    this.byteLength = byteLength;
+    this.make = make;
+    this.element = make === DataView ? 1 : make.BYTES_PER_ELEMENT;
+    this.minimum = minimum;
+    this.offered = offered;
   }
-  return {
-    buffer: apply(primordials.viewBuffer, view, []),
-    byteOffset: apply(primordials.viewByteOffset, view, []),
-    byteLength: apply(primordials.viewByteLength, view, []),
-  };
+  get whole() {
+    return this.request.whole === true;
+  }
+  // The view of what was read. The buffer is a new one: a program cannot reach it by views it was given earlier.
+  view() {
+    this.over = true;
+    const buffer = isDetached(this.buffer) ? new primordials.ArrayBuffer(0) : transfer(this.buffer);
+    const fits = this.byteOffset + this.filled <= lengthOf(buffer);
+    return new this.make(buffer, fits ? this.byteOffset : 0, fits ? this.filled / this.element : 0);
+  }
+  answer() {
+    this.request.chunk(this.view());
+  }
+  // At the stream's end: what there is so far, or that there is nothing.
+  close() {
+    if (this.filled > 0) this.answer();
+    else if (this.offered === 'byob') {
+      // What a program writes into the buffer yet, others may want.
+      if (this.shown && this.stream.controller.canEnqueue()) this.buffer = new primordials.ArrayBuffer(0);
+      this.request.close(this.view());
+    } else {
+      this.over = true;
+      this.request.close(undefined);
+    }
+  }
+  error(reason) {
+    this.over = true;
+    this.request.error(reason);
+  }
 }
 
-class ByteController {
+// Items are `{buffer, byteOffset, byteLength, shared}`; the buffer of a shared one is never given away.
+class ByteSource extends Source {
   isByte = true;
+  // Who handed out the BYOB request that stands.
+  byobRequest = null;
   constructor(stream, pull, cancel, highWaterMark, autoAllocate) {
-    this.stream = stream;
-    // Items are `{buffer, byteOffset, byteLength}`.
-    this.queue = new Queue();
-    this.total = 0;
-    // Reads that wait for bytes of their own buffers, in order.
-    this.pending = new Queue();
-    this.byobRequest = null;
-    this.started = false;
-    this.closeRequested = false;
-    this.pulling = false;
-    this.pullAgain = false;
-    this.pullAlgorithm = pull;
-    this.cancelAlgorithm = cancel;
-    this.highWaterMark = highWaterMark;
+    super(stream, pull, cancel, highWaterMark);
     this.autoAllocate = autoAllocate;
-    this.public = null;
-    stream.controller = this;
   }
-  start(started) {
-    then(
-      started,
-      () => {
-        this.started = true;
-        this.pullIfNeeded();
-      },
-      (error) => this.error(error),
-    );
+  share(item) {
+    item.shared = true;
+    return { ...item };
   }
-  forget() {
-    this.pullAlgorithm = undefined;
-    this.cancelAlgorithm = undefined;
-  }
-  clearPending() {
-    this.invalidateRequest();
-    this.pending = new Queue();
-  }
-  invalidateRequest() {
-    if (this.byobRequest === null) return;
-    invalidate(this.byobRequest);
-    this.byobRequest = null;
-  }
-  cancel(reason) {
-    this.clearPending();
-    this.queue.clear();
-    this.total = 0;
-    const algorithm = this.cancelAlgorithm;
-    this.forget();
-    return algorithm(reason);
-  }
-  // A default reader's read.
-  pull(request) {
-    const { stream } = this;
-    if (this.total > 0) {
-      const { buffer, byteOffset, byteLength } = this.queue.shift();
-      this.total -= byteLength;
-      this.afterDrain();
-      request.chunk(new Uint8Array(buffer, byteOffset, byteLength));
+  // --- reads ---
+  read(stream, request) {
+    if (request.whole === true && stream.total > 0) {
+      request.chunk(this.takeWhole(stream));
+      this.settle(stream);
       return;
     }
-    if (this.autoAllocate !== undefined) {
-      let buffer;
-      try {
-        buffer = new primordials.ArrayBuffer(this.autoAllocate);
-      } catch (error) {
-        request.error(error);
-        return;
-      }
-      this.pending.push({
-        buffer,
-        byteOffset: 0,
-        byteLength: this.autoAllocate,
-        filled: 0,
-        minimum: 1,
-        element: 1,
-        make: Uint8Array,
-        kind: 'default',
-      });
-    }
-    stream.reader.requests.push(request);
-    this.pullIfNeeded();
-  }
-  release() {
-    if (this.pending.length === 0) return;
-    const first = this.pending.peek();
-    first.kind = 'none';
-    this.pending = new Queue();
-    this.pending.push(first);
-  }
-  get desiredSize() {
-    const { state } = this.stream;
-    if (state === 'errored') return null;
-    return state === 'closed' ? 0 : this.highWaterMark - this.total;
-  }
-  canEnqueue() {
-    return !this.closeRequested && this.stream.state === 'readable';
-  }
-  shouldPull() {
-    if (!this.started || !this.canEnqueue()) return false;
-    const { reader } = this.stream;
-    return (reader !== null && reader.requests.length > 0) || this.desiredSize > 0;
-  }
-  pullIfNeeded() {
-    if (!this.shouldPull()) return;
-    if (this.pulling) {
-      this.pullAgain = true;
+    const size = this.autoAllocate ?? COPIED_CHUNK_BYTES;
+    let buffer;
+    try {
+      buffer = new primordials.ArrayBuffer(size);
+    } catch {
+      request.error(new primordials.Error('Failed to allocate buffer for read.'));
       return;
     }
-    this.pulling = true;
-    then(
-      this.pullAlgorithm(),
-      () => {
-        this.pulling = false;
-        if (this.pullAgain) {
-          this.pullAgain = false;
-          this.pullIfNeeded();
-        }
-      },
-      (error) => this.error(error),
-    );
+    const offered = this.autoAllocate === undefined ? 'no' : 'allocated';
+    this.readTo(stream, new Read(stream, request, buffer, 0, size, Uint8Array, 1, offered));
   }
-  error(error) {
-    if (this.stream.state !== 'readable') return;
-    this.clearPending();
-    this.queue.clear();
-    this.total = 0;
-    this.forget();
-    readable.fail(this.stream, error);
-  }
-  close() {
-    if (!this.canEnqueue()) return;
-    if (this.total > 0) {
-      this.closeRequested = true;
-      return;
-    }
-    const first = this.pending.peek();
-    if (first !== undefined && first.filled % first.element !== 0) {
-      const error = new TypeError('Insufficient bytes to fill elements in the given buffer');
-      this.error(error);
-      throw error;
-    }
-    this.forget();
-    // What a read that asked for more has got so far is its answer, as on the platform.
-    if (first !== undefined && first.kind === 'byob' && first.filled > 0) {
-      this.shiftPending();
-      this.stream.reader.requests.shift().chunk(viewOf(first));
-    }
-    readable.close(this.stream);
-  }
-  enqueue(view) {
-    if (!this.canEnqueue()) return;
+  // A BYOB reader's read of at least `minimum` elements.
+  readInto(stream, view, minimum, request) {
     const { buffer, byteOffset, byteLength } = partsOf(view);
-    const owned = transfer(buffer);
-    const { reader } = this.stream;
-    const first = this.pending.peek();
-    if (first !== undefined) {
-      this.invalidateRequest();
-      first.buffer = transfer(first.buffer);
-      if (first.kind === 'none') this.enqueueDetached(first);
-    }
-    if (reader !== null && reader.kind === 'default') {
-      while (this.total > 0 && reader.requests.length > 0) this.pull(reader.requests.shift());
-      if (reader.requests.length === 0) {
-        this.push(owned, byteOffset, byteLength);
-      } else {
-        if (this.pending.length > 0) this.pending.shift();
-        reader.requests.shift().chunk(new Uint8Array(owned, byteOffset, byteLength));
-      }
-    } else {
-      this.push(owned, byteOffset, byteLength);
-      if (reader !== null) this.fillPending();
-    }
-    this.pullIfNeeded();
-  }
-  push(buffer, byteOffset, byteLength) {
-    this.queue.push({ buffer, byteOffset, byteLength });
-    this.total += byteLength;
-  }
-  // Bytes of a read whose reader has gone return to the queue.
-  enqueueDetached(into) {
-    if (into.filled > 0) {
-      this.push(apply(primordials.bufferSlice, into.buffer, [into.byteOffset, into.byteOffset + into.filled]), 0, into.filled);
-    }
-    this.shiftPending();
-  }
-  shiftPending() {
-    this.invalidateRequest();
-    return this.pending.shift();
-  }
-  afterDrain() {
-    if (this.total === 0 && this.closeRequested) {
-      this.forget();
-      readable.close(this.stream);
-    } else {
-      this.pullIfNeeded();
-    }
-  }
-  // Moves queued bytes into a pending read; true when it has what it asked for.
-  fill(into) {
-    const available = Math.min(this.total, into.byteLength - into.filled);
-    let rest = available;
-    let ready = false;
-    const reachable = into.filled + available;
-    const aligned = reachable - (reachable % into.element);
-    if (aligned >= into.minimum) {
-      rest = aligned - into.filled;
-      ready = true;
-    }
-    while (rest > 0) {
-      const head = this.queue.peek();
-      const count = Math.min(rest, head.byteLength);
-      new Uint8Array(into.buffer, into.byteOffset + into.filled, count).set(new Uint8Array(head.buffer, head.byteOffset, count));
-      if (count === head.byteLength) this.queue.shift();
-      else {
-        head.byteOffset += count;
-        head.byteLength -= count;
-      }
-      this.total -= count;
-      into.filled += count;
-      rest -= count;
-    }
-    return ready;
-  }
-  fillPending() {
-    while (this.pending.length > 0 && this.total > 0) {
-      const into = this.pending.peek();
-      if (!this.fill(into)) return;
-      this.shiftPending();
-      this.commit(into);
-    }
-  }
-  // Answers a pending read with what it got.
-  commit(into) {
-    const { reader } = this.stream;
-    const request = reader.requests.shift();
-    const view = viewOf(into);
-    if (this.stream.state === 'closed') {
-      if (into.kind === 'default') request.close();
-      else request.close(view);
-    } else {
-      request.chunk(view);
-    }
-  }
-  // A BYOB reader's read.
-  pullInto(view, minimum, request) {
-    const { stream } = this;
-    const { buffer, byteOffset, byteLength } = partsOf(view);
-    const tag = apply(viewTag, view, []);
-    const make = tag === undefined ? DataView : globalThis[tag] === view.constructor ? view.constructor : makerOf(tag);
-    const element = tag === undefined ? 1 : make.BYTES_PER_ELEMENT;
+    const make = typedArrays[apply(viewTag, view, [])] ?? DataView;
     let owned;
     try {
       owned = transfer(buffer);
@@ -283,162 +109,246 @@ class ByteController {
       request.error(error);
       return;
     }
-    const into = { buffer: owned, byteOffset, byteLength, filled: 0, minimum: minimum * element, element, make, kind: 'byob' };
-    if (this.pending.length > 0) {
-      this.pending.push(into);
-      stream.reader.requests.push(request);
+    const read = new Read(stream, request, owned, byteOffset, byteLength, make, minimum, 'byob');
+    read.minimum *= read.element;
+    if (stream.state === 'closed') read.close();
+    else this.readTo(stream, read);
+  }
+  readTo(stream, read) {
+    if (stream.requests.length === 0 && stream.total > 0 && this.fill(stream, read)) {
+      read.answer();
+      this.settle(stream);
       return;
     }
-    if (stream.state === 'closed') {
-      request.close(viewOf({ ...into, filled: 0 }));
+    if (stream.closing && stream.requests.length === 0) {
+      // Nothing more will come: it gets what there was.
+      stream.requests.push(read);
+      this.settle(stream);
       return;
     }
-    if (this.total > 0) {
-      if (this.fill(into)) {
-        const filled = viewOf(into);
-        this.afterDrain();
-        request.chunk(filled);
-        return;
+    this.wait(stream, read);
+  }
+  // The next chunk as it was enqueued.
+  takeWhole(stream) {
+    const { buffer, byteOffset, byteLength, shared } = stream.queue.shift();
+    stream.total -= byteLength;
+    return shared
+      ? new Uint8Array(copyOf(buffer, byteOffset, byteOffset + byteLength))
+      : new Uint8Array(buffer, byteOffset, byteLength);
+  }
+  // Moves queued bytes into a read; true when it has what it asked for, in whole elements.
+  fill(stream, read) {
+    const reachable = read.filled + Math.min(stream.total, read.byteLength - read.filled);
+    const aligned = reachable - (reachable % read.element);
+    const ready = aligned >= read.minimum;
+    this.move(stream, read, (ready ? aligned : reachable) - read.filled);
+    return ready;
+  }
+  move(stream, read, count) {
+    while (count > 0) {
+      const head = stream.queue.peek();
+      const size = Math.min(count, head.byteLength);
+      const into = new Uint8Array(read.buffer, read.byteOffset + read.filled, size);
+      setBytes(into, new Uint8Array(head.buffer, head.byteOffset, size), 0);
+      if (size === head.byteLength) stream.queue.shift();
+      else {
+        head.byteOffset += size;
+        head.byteLength -= size;
       }
-      if (this.closeRequested) {
-        if (into.filled % element !== 0) {
-          const error = new TypeError('Insufficient bytes to fill elements in the given buffer');
-          this.error(error);
-          request.error(error);
-          return;
-        }
-        const filled = viewOf(into);
-        this.afterDrain();
-        request.chunk(filled);
-        return;
+      stream.total -= size;
+      read.filled += size;
+      count -= size;
+    }
+  }
+  give(stream) {
+    while (stream.requests.length > 0 && stream.total > 0) {
+      const read = stream.requests.peek();
+      if (read.whole && read.filled === 0) {
+        stream.requests.shift();
+        read.over = true;
+        read.request.chunk(this.takeWhole(stream));
+      } else {
+        // Too few stay in the queue, where another reader would find them.
+        if (read.filled + stream.total < read.minimum || !this.fill(stream, read)) return;
+        stream.requests.shift();
+        read.answer();
       }
     }
-    this.pending.push(into);
-    stream.reader.requests.push(request);
-    this.pullIfNeeded();
   }
-  // The source wrote `count` bytes into the first pending read.
-  respond(count) {
-    const first = this.pending.peek();
-    if (this.stream.state === 'closed') {
-      if (count !== 0) throw new TypeError('The bytesWritten must be zero after the stream is closed.');
-    } else {
-      if (count === 0) throw new TypeError('The bytesWritten must be more than zero while the stream is open.');
-      if (first.filled + count > first.byteLength) {
-        throw new RangeError(`Too many bytes [${count}] in response to a BYOB read request.`);
-      }
+  // What is left at the end, for reads that asked for more than there is.
+  finish(stream) {
+    while (stream.requests.length > 0 && stream.total > 0) {
+      const read = stream.requests.shift();
+      this.move(stream, read, Math.min(stream.total, read.byteLength - read.filled));
+      read.filled -= read.filled % read.element;
+      read.answer();
     }
-    first.buffer = transfer(first.buffer);
-    this.respondInner(count);
   }
-  respondWithNewView(view) {
-    const first = this.pending.peek();
+  // --- the program's side ---
+  enqueue(view) {
     const { buffer, byteOffset, byteLength } = partsOf(view);
-    if (this.stream.state === 'closed') {
-      if (byteLength !== 0) throw new TypeError('The view byte length must be zero after the stream is closed.');
-    } else if (byteLength === 0) {
-      throw new TypeError('The view byte length must be more than zero while the stream is open.');
-    }
-    if (first.byteOffset + first.filled !== byteOffset) throw new RangeError('The given view has an invalid byte offset.');
-    if (first.bufferLength !== undefined && first.bufferLength !== lengthOf(buffer)) {
-      throw new RangeError('The underlying ArrayBuffer is not the correct length.');
-    }
-    if (first.filled + byteLength > first.byteLength) throw new RangeError('The view is not the correct length.');
-    first.buffer = transfer(buffer);
-    this.respondInner(byteLength);
-  }
-  respondInner(count) {
-    const first = this.pending.peek();
-    this.invalidateRequest();
-    if (this.stream.state === 'closed') {
-      if (first.kind === 'none') this.shiftPending();
-      const { reader } = this.stream;
-      if (reader !== null && reader.kind === 'byob') {
-        while (reader.requests.length > 0) this.commit(this.shiftPending());
-      }
-    } else {
-      first.filled += count;
-      if (first.kind === 'none') {
-        this.enqueueDetached(first);
-        this.fillPending();
-      } else if (first.filled >= first.minimum) {
-        this.shiftPending();
-        const extra = first.filled % first.element;
-        if (extra > 0) {
-          const end = first.byteOffset + first.filled;
-          this.push(apply(primordials.bufferSlice, first.buffer, [end - extra, end]), 0, extra);
-          first.filled -= extra;
-        }
-        this.commit(first);
-        this.fillPending();
-      }
-    }
+    this.dropRequest();
+    this.push({ buffer: transfer(buffer), byteOffset, byteLength, shared: false }, byteLength);
     this.pullIfNeeded();
+  }
+  close() {
+    const read = this.nextRead();
+    if (read !== null && !read.over && read.filled > 0 && read.element > 1) {
+      const error = new TypeError(PARTIAL);
+      if (this.byobRequest === null) this.error(error);
+      throw error;
+    }
+    super.close();
+  }
+  dropRequest() {
+    if (this.byobRequest !== null) invalidate(this.byobRequest);
+    this.byobRequest = null;
+  }
+  // The first read of any consumer that the source may write into.
+  nextRead() {
+    let found = null;
+    this.consumers.forEach((stream) => {
+      const read = stream.requests.peek();
+      if (found === null && read !== undefined && read.offered !== 'no') found = read;
+    });
+    return found;
   }
   getRequest() {
-    if (this.byobRequest === null && this.pending.length > 0) {
-      const first = this.pending.peek();
-      first.bufferLength = lengthOf(first.buffer);
-      const view = new Uint8Array(first.buffer, first.byteOffset + first.filled, first.byteLength - first.filled);
-      const atLeast = Math.max(first.minimum - first.filled, 1);
-      this.byobRequest = new ReadableStreamBYOBRequest(token, this, view, atLeast);
+    if (this.byobRequest === null && this.canEnqueue()) {
+      const read = this.nextRead();
+      if (read !== null) {
+        read.shown = true;
+        this.byobRequest = new ReadableStreamBYOBRequest(token, this, read);
+      }
     }
     return this.byobRequest;
   }
-}
-
-function viewOf(into) {
-  return new into.make(into.buffer, into.byteOffset, into.filled / into.element);
-}
-
-const makers = { __proto__: null, Uint8Array };
-function makerOf(tag) {
-  return (makers[tag] ??= globalThis[tag]);
+  // The source wrote `count` bytes into a read. True when that answered it.
+  respond(read, count) {
+    if (read.filled + count > read.byteLength) {
+      throw new RangeError(`Too many bytes [${count}] in response to a BYOB read request.`);
+    }
+    const { stream } = read;
+    const at = read.byteOffset + read.filled;
+    if (this.consumers.length > 1) this.pushToOthers(stream, copyOf(read.buffer, at, at + count));
+    read.filled += count;
+    if (read.filled < read.minimum) return false;
+    const extra = read.filled % read.element;
+    const rest = extra === 0 ? null : copyOf(read.buffer, at + count - extra, at + count);
+    read.filled -= extra;
+    stream.requests.shift();
+    read.answer();
+    if (rest !== null) {
+      stream.queue.push({ buffer: rest, byteOffset: 0, byteLength: extra, shared: false });
+      stream.total += extra;
+      this.give(stream);
+    }
+    return true;
+  }
+  pushToOthers(responding, buffer) {
+    const byteLength = lengthOf(buffer);
+    this.consumers.forEach((stream) => {
+      if (stream === responding || stream.state !== 'readable' || stream.closing) return;
+      stream.queue.push({ buffer, byteOffset: 0, byteLength, shared: true });
+      stream.total += byteLength;
+      this.give(stream);
+    });
+  }
 }
 
 // What the rest of the platform may do with one.
 let invalidate;
 class ReadableStreamBYOBRequest {
-  #controller;
-  #view;
-  #atLeast;
-  constructor(key, controller, view, atLeast) {
+  #source;
+  #read;
+  #view = null;
+  constructor(key, source, read) {
     if (key !== token) illegalConstructor();
-    this.#controller = controller;
-    this.#view = view;
-    this.#atLeast = atLeast;
+    this.#source = source;
+    this.#read = read;
+    this.#show();
+  }
+  #show() {
+    const { buffer, byteOffset, byteLength, filled } = this.#read;
+    this.#view = new Uint8Array(buffer, byteOffset + filled, byteLength - filled);
   }
   get view() {
-    if (!(#controller in this)) illegalInvocation();
+    if (!(#source in this)) illegalInvocation();
     return this.#view;
   }
   respond(bytesWritten) {
-    if (!(#controller in this)) illegalInvocation();
+    if (!(#source in this)) illegalInvocation();
     requireArgument(arguments, 'ReadableStreamBYOBRequest', 'respond', 'number');
-    if (this.#controller === null) throw new TypeError('This ReadableStreamBYOBRequest has been invalidated.');
-    if (isDetached(apply(primordials.viewBuffer, this.#view, []))) {
-      throw new TypeError('Unable to use a zero-length ArrayBuffer.');
-    }
     const count = Math.trunc(+bytesWritten);
+    const source = this.#open();
+    const { buffer, byteOffset, byteLength } = partsOf(this.#view);
+    if (byteLength === 0) throw new TypeError('Cannot respond with a zero-length or detached view');
     if (count !== count || count < 0) {
       throw new TypeError('The value cannot be converted because it is not an integer.');
     }
-    this.#controller.respond(count);
+    if (!source.canEnqueue()) {
+      if (count !== 0) throw new TypeError('The bytesWritten must be zero after the stream is closed.');
+      source.dropRequest();
+      return;
+    }
+    if (count === 0) throw new TypeError('The bytesWritten must be more than zero while the stream is open.');
+    if (this.#read.over) {
+      // Its reader has gone, but others may want what was written.
+      if (count > byteLength) throw new RangeError(`Too many bytes [${count}] in response to a BYOB read request.`);
+      source.enqueue(new Uint8Array(buffer, byteOffset, count));
+      return;
+    }
+    this.#respond(source, count);
   }
   respondWithNewView(view) {
-    if (!(#controller in this)) illegalInvocation();
-    if (!isView(view)) badArgument('ReadableStreamBYOBRequest', 'respondWithNewView', 1, 'BufferSource');
-    if (this.#controller === null) throw new TypeError('This ReadableStreamBYOBRequest has been invalidated.');
-    this.#controller.respondWithNewView(view);
+    if (!(#source in this)) illegalInvocation();
+    const given = bytesIn(view);
+    if (given === null) badArgument('ReadableStreamBYOBRequest', 'respondWithNewView', 1, 'BufferSource');
+    const source = this.#open();
+    const { buffer, byteOffset, byteLength } = partsOf(given);
+    if (!source.canEnqueue()) {
+      if (byteLength !== 0) throw new TypeError('The view byte length must be zero after the stream is closed.');
+      source.dropRequest();
+      return;
+    }
+    if (byteLength === 0) throw new TypeError('The view byte length must be more than zero while the stream is open.');
+    const read = this.#read;
+    if (read.over) {
+      source.enqueue(given);
+      return;
+    }
+    if (read.byteOffset + read.filled !== byteOffset) throw new RangeError('The given view has an invalid byte offset.');
+    if (read.bufferLength !== lengthOf(buffer)) {
+      throw new RangeError('The underlying ArrayBuffer is not the correct length.');
+    }
+    if (read.filled + byteLength > read.byteLength) throw new RangeError('The view is not the correct length.');
+    const make = isView(view) ? typedArrays[apply(viewTag, view, [])] ?? DataView : Uint8Array;
+    read.buffer = transfer(buffer);
+    read.make = make;
+    read.element = make === DataView ? 1 : make.BYTES_PER_ELEMENT;
+    this.#respond(source, byteLength);
   }
   get atLeast() {
-    if (!(#controller in this)) illegalInvocation();
-    return this.#controller === null ? null : this.#atLeast;
+    if (!(#source in this)) illegalInvocation();
+    return this.#source === null ? null : Math.max(this.#read.minimum - this.#read.filled, 1);
+  }
+  #open() {
+    if (this.#source === null) throw new TypeError('This ReadableStreamBYOBRequest has been invalidated.');
+    return this.#source;
+  }
+  #respond(source, count) {
+    const answered = source.respond(this.#read, count);
+    if (!answered) {
+      // The program's earlier views must not reach what is written later.
+      this.#read.buffer = transfer(this.#read.buffer);
+      this.#show();
+    } else if (source.byobRequest === this) source.dropRequest();
+    source.pullIfNeeded();
   }
 
   static {
     invalidate = (request) => {
-      request.#controller = null;
+      request.#source = null;
       request.#view = null;
     };
   }
@@ -461,7 +371,6 @@ class ReadableByteStreamController {
   }
   close() {
     if (!(#inner in this)) illegalInvocation();
-    if (!this.#inner.canEnqueue()) throw new TypeError('This ReadableByteStreamController is closed.');
     this.#inner.close();
   }
   enqueue(chunk) {
@@ -480,56 +389,27 @@ class ReadableByteStreamController {
 }
 expose(ReadableByteStreamController, 'ReadableByteStreamController');
 
-// An ArrayBuffer as a view of it; null for any other value.
-function bufferView(value) {
-  try {
-    lengthOf(value);
-  } catch {
-    return null;
+function fromSource(stream, source, highWaterMark) {
+  let { autoAllocateChunkSize } = source;
+  let controller;
+  const { start, pull, cancel } = readable.algorithms(source, () => controller);
+  if (autoAllocateChunkSize !== undefined) {
+    autoAllocateChunkSize = Math.trunc(+autoAllocateChunkSize);
+    if (!(autoAllocateChunkSize > 0)) throw new TypeError('The autoAllocateChunkSize option cannot be zero.');
+  } else if (!hasFlag('streams_no_default_auto_allocate_chunk_size')) {
+    autoAllocateChunkSize = CHUNK_BYTES;
   }
-  return new Uint8Array(value);
+  const inner = new ByteSource(stream, pull, cancel, highWaterMark, autoAllocateChunkSize);
+  controller = new ReadableByteStreamController(token, inner);
+  inner.start(start?.());
 }
 
 // A byte stream whose source is the platform's own. `pull(controller)` and `cancel(reason)` answer with promises.
 function createInner(pull, cancel, highWaterMark = 0) {
-  const stream = readable.newState();
-  const controller = new ByteController(stream, () => pull(controller), cancel, highWaterMark, undefined);
-  controller.start(promiseResolve(undefined));
+  const stream = newState();
+  const source = new ByteSource(stream, () => pull(source), cancel, highWaterMark, undefined);
+  source.start(undefined);
   return stream;
 }
 
-function fromSource(stream, source, highWaterMark) {
-  const start = method(source, 'start', 'UnderlyingSource');
-  const pull = method(source, 'pull', 'UnderlyingSource');
-  const cancel = method(source, 'cancel', 'UnderlyingSource');
-  let { autoAllocateChunkSize } = source;
-  if (autoAllocateChunkSize !== undefined) {
-    autoAllocateChunkSize = Math.trunc(+autoAllocateChunkSize);
-    if (autoAllocateChunkSize === 0) throw new TypeError('The autoAllocateChunkSize option cannot be zero.');
-  } else {
-    autoAllocateChunkSize = CHUNK_BYTES;
-  }
-  let controller;
-  const done = () => promiseResolve(undefined);
-  const inner = new ByteController(
-    stream,
-    pull === undefined ? done : () => callAsync(pull, source, [controller]),
-    cancel === undefined ? done : (reason) => callAsync(cancel, source, [reason]),
-    highWaterMark,
-    autoAllocateChunkSize,
-  );
-  controller = new ReadableByteStreamController(token, inner);
-  inner.start(start === undefined ? done() : callAsync(start, source, [controller]));
-}
-
-// The buffer the platform gives a source that a default reader reads from.
-const CHUNK_BYTES = 4096;
-
-return {
-  ReadableByteStreamController,
-  ReadableStreamBYOBRequest,
-  createInner,
-  bufferView,
-  partsOf,
-  fromSource,
-};
+return { ReadableByteStreamController, ReadableStreamBYOBRequest, createInner, bufferView, fromSource, CHUNK_BYTES };

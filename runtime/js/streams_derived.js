@@ -1,99 +1,47 @@
-// What is made of a readable stream, or made into one: branches, iteration, and streams of iterables (Streams 4.2.5 and
-// 4.9.1).
+// What a readable stream is read as, or made of: iteration, and streams of iterables (Streams 4.2.5 and 4.9.1).
 'use strict';
-const { promiseResolve, Promise, TypeError } = primordials;
+const { apply, promiseReject, promiseResolve, Promise, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, expose } = load('webidl');
-const { deferred, then } = load('streams_support');
+const { fulfil, then } = load('streams_support');
 const { createInner, acquire, release, read, cancel } = load('streams_readable');
 const token = {};
-
-function tee(stream) {
-  const reader = acquire(stream, 'default');
-  let reading = false;
-  let again = false;
-  const canceled = [false, false];
-  const reasons = [undefined, undefined];
-  const controllers = [null, null];
-  const cancellation = deferred();
-  const pull = () => {
-    if (reading) {
-      again = true;
-      return promiseResolve(undefined);
-    }
-    reading = true;
-    read(reader, {
-      chunk(value) {
-        // In a microtask, so that a branch's reader that errors the source in between sees its error first.
-        then(promiseResolve(undefined), () => {
-          again = false;
-          for (let i = 0; i < 2; i++) if (!canceled[i]) controllers[i].enqueue(value);
-          reading = false;
-          if (again) pull();
-        });
-      },
-      close() {
-        reading = false;
-        for (let i = 0; i < 2; i++) if (!canceled[i]) controllers[i].close();
-        if (!canceled[0] || !canceled[1]) cancellation.resolve(undefined);
-      },
-      error() {
-        reading = false;
-      },
-    });
-    return promiseResolve(undefined);
-  };
-  const branch = (index) =>
-    createInner(
-      (controller) => {
-        controllers[index] = controller;
-      },
-      pull,
-      (reason) => {
-        canceled[index] = true;
-        reasons[index] = reason;
-        // As on the platform, the first branch that is cancelled does not wait for the second.
-        if (!canceled[1 - index]) return promiseResolve(undefined);
-        cancellation.resolve(cancel(stream, reasons));
-        return cancellation.promise;
-      },
-      1,
-    );
-  const branches = [branch(0), branch(1)];
-  then(reader.closed.promise, undefined, (error) => {
-    for (let i = 0; i < 2; i++) controllers[i].error(error);
-    if (!canceled[0] || !canceled[1]) cancellation.resolve(undefined);
-  });
-  return branches;
-}
 
 function fromIterable(iterable) {
   let factory = iterable?.[Symbol.asyncIterator];
   const isAsync = factory !== undefined && factory !== null;
   if (!isAsync) factory = iterable?.[Symbol.iterator];
   if (typeof factory !== 'function') badArgument('ReadableStream', 'from', 1, 'AsyncGenerator');
-  const iterator = primordials.apply(factory, iterable, []);
+  const iterator = apply(factory, iterable, []);
   if (typeof iterator !== 'object' || iterator === null) badArgument('ReadableStream', 'from', 1, 'AsyncGenerator');
+  return fromIterator(iterator, isAsync);
+}
+
+// A stream of what an iterator gives; the values of one that is not asynchronous are awaited.
+function fromIterator(iterator, isAsync) {
   const { next } = iterator;
-  let controller;
-  return createInner(
-    (inner) => {
-      controller = inner;
-    },
+  const stream = createInner(
     async () => {
-      const result = await primordials.apply(next, iterator, []);
+      const { controller } = stream;
+      const result = await apply(next, iterator, []);
       if (typeof result !== 'object' || result === null) {
         throw new TypeError('The result of an iterator\'s next() is not an object.');
       }
-      if (result.done) controller.close();
-      else controller.enqueue(isAsync ? result.value : await result.value);
+      if (result.done) {
+        if (controller.canEnqueue()) controller.close();
+      } else controller.enqueue(isAsync ? result.value : await result.value);
     },
     async (reason) => {
       const finish = iterator.return;
       if (finish === undefined || finish === null) return;
-      await primordials.apply(finish, iterator, [reason]);
+      if (typeof finish !== 'function') throw new TypeError('The iterator\'s return is not a function.');
+      const result = await apply(finish, iterator, [reason]);
+      if (typeof result !== 'object' || result === null) {
+        throw new TypeError('The result of an iterator\'s return() is not an object.');
+      }
     },
     0,
   );
+  return stream;
 }
 
 const asyncIteratorPrototype = primordials.getPrototypeOf(
@@ -123,15 +71,15 @@ class ReadableStreamAsyncIterator {
     return this.#ongoing;
   }
   #next() {
-    if (this.#finished) return promiseResolve({ value: undefined, done: true });
+    if (this.#finished) return new Promise((resolve) => fulfil(resolve, undefined, true));
     const reader = this.#reader;
     return new Promise((resolve, reject) => {
       read(reader, {
-        chunk: (value) => resolve({ value, done: false }),
+        chunk: (value) => fulfil(resolve, value, false),
         close: () => {
           this.#finished = true;
           release(reader);
-          resolve({ value: undefined, done: true });
+          fulfil(resolve, undefined, true);
         },
         error: (error) => {
           this.#finished = true;
@@ -141,15 +89,19 @@ class ReadableStreamAsyncIterator {
       });
     });
   }
-  async #return(value) {
-    if (!this.#finished) {
-      this.#finished = true;
-      const reader = this.#reader;
-      const canceling = this.#preventCancel ? undefined : cancel(reader.stream, value);
-      release(reader);
-      await canceling;
+  #return(value) {
+    const result = { value, done: true };
+    if (this.#finished) return promiseResolve(result);
+    this.#finished = true;
+    const reader = this.#reader;
+    let canceling;
+    try {
+      canceling = this.#preventCancel ? promiseResolve(undefined) : cancel(reader.stream, value);
+    } catch (error) {
+      canceling = promiseReject(error);
     }
-    return { value, done: true };
+    release(reader);
+    return then(canceling, () => result);
   }
 }
 primordials.setPrototypeOf(ReadableStreamAsyncIterator.prototype, asyncIteratorPrototype);
@@ -157,7 +109,7 @@ expose(ReadableStreamAsyncIterator, 'ReadableStreamAsyncIterator');
 
 // An iterator over a stream, which it locks.
 function iterate(stream, preventCancel) {
-  return new ReadableStreamAsyncIterator(token, acquire(stream, 'default'), preventCancel);
+  return new ReadableStreamAsyncIterator(token, acquire(stream), preventCancel);
 }
 
-return { tee, fromIterable, iterate };
+return { fromIterable, fromIterator, iterate };

@@ -1,101 +1,149 @@
 // The platform's IdentityTransformStream and FixedLengthStream: bytes in, the same bytes out, nothing buffered. A write
 // completes when its bytes have been read.
 'use strict';
-const { isView, promiseResolve, promiseReject, TypeError } = primordials;
+const { RangeError, TypeError, Error } = primordials;
 const { badConstructorArgument, expose } = load('webidl');
-const { deferred, then } = load('streams_support');
+const { deferred, hasFlag } = load('streams_support');
 const { PlatformTransformStream } = load('streams_transform');
-const bytes = load('streams_byte');
-const writable = load('streams_writable');
+const feeds = load('streams_native');
+const sinks = load('streams_native_sink');
 
-// Joins the two sides. `expected` is the number of bytes that must pass, or undefined.
-function join(expected, highWaterMark) {
-  let remaining = expected;
-  // The write that waits for a reader, and the pull that waits for a writer.
-  let offered = null;
-  let wanted = null;
-  const give = () => {
-    if (offered === null || wanted === null) return;
-    const { view, done } = offered;
-    offered = null;
-    const pulled = wanted;
-    wanted = null;
-    source.controller.enqueue(view);
-    pulled.resolve(undefined);
-    done.resolve(undefined);
-  };
-  const source = bytes.createInner(
-    () => {
-      wanted = deferred();
-      const { promise } = wanted;
-      give();
-      return promise;
-    },
-    (reason) => {
-      const error = reason;
-      if (offered !== null) {
-        offered.done.reject(error);
-        offered = null;
+// What joins the two sides: a feed and a sink in one.
+class Identity {
+  // The write that waits for a reader: `{bytes, done, failed}`.
+  #offered = null;
+  // The read that waits for a writer.
+  #wanted = null;
+  #ended = false;
+  #failed = false;
+  #error = undefined;
+  // How many bytes must still pass, or undefined.
+  #remaining;
+  // The TypeScript streams look at lengths when something is written, the others when it is read.
+  #checksWrites = hasFlag('typescript_implemented_streams');
+  constructor(expected) {
+    this.#remaining = expected;
+  }
+  next() {
+    if (this.#failed) throw this.#error;
+    if (this.#offered !== null) {
+      const { bytes } = this.#offered;
+      if (!this.#checksWrites) this.#pass(bytes);
+      return bytes;
+    }
+    if (this.#ended) {
+      if (!this.#checksWrites) this.#pass(null);
+      return null;
+    }
+    this.#wanted = deferred();
+    return this.#wanted.promise;
+  }
+  taken() {
+    const offered = this.#offered;
+    this.#offered = null;
+    if (offered !== null) offered.done();
+  }
+  cancel(exception) {
+    this.#fail(exception);
+  }
+  write(bytes, done, failed) {
+    if (this.#failed) {
+      failed(this.#error);
+      return;
+    }
+    this.#offered = { bytes, done, failed };
+    if (this.#checksWrites) {
+      try {
+        this.#pass(bytes);
+      } catch {
+        return;
       }
-      sink.controller.errorIfNeeded(error);
-      return promiseResolve(undefined);
-    },
-  );
-  const sink = writable.createInner(
-    () => undefined,
-    (chunk) => {
-      const view = bytesOf(chunk);
-      if (view === null) {
-        return promiseReject(
-          new TypeError(
-            'This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/' +
-              'ArrayBufferView type on its writable side.',
-          ),
-        );
+    }
+    if (this.#wanted !== null) this.#give();
+  }
+  close(done, failed) {
+    if (this.#failed) {
+      failed(this.#error);
+      return;
+    }
+    if (this.#checksWrites) {
+      try {
+        this.#pass(null);
+      } catch (error) {
+        failed(error);
+        return;
       }
-      if (view.byteLength === 0) return promiseResolve(undefined);
-      if (remaining !== undefined) {
-        if (view.byteLength > remaining) {
-          const error = new TypeError('Attempt to write too many bytes through a FixedLengthStream.');
-          source.controller.error(error);
-          return promiseReject(error);
-        }
-        remaining -= view.byteLength;
-      }
-      const done = deferred();
-      offered = { view, done };
-      give();
-      return done.promise;
-    },
-    () => {
-      if (remaining !== undefined && remaining > 0) {
-        const error = new TypeError('FixedLengthStream did not see all expected bytes before close().');
-        source.controller.error(error);
-        return promiseReject(error);
-      }
-      source.controller.close();
-      if (source.controller.pending.length > 0) source.controller.respond(0);
-      return promiseResolve(undefined);
-    },
-    (reason) => {
-      source.controller.error(reason);
-      return promiseResolve(undefined);
-    },
-    highWaterMark ?? 1,
-    // Without a mark of its own nothing is ever queued as far as its writer can see.
-    highWaterMark === undefined ? () => 0 : (chunk) => bytesOf(chunk)?.byteLength ?? 0,
-  );
-  source.length = expected;
-  return { readable: source, writable: sink };
+    }
+    this.#ended = true;
+    if (this.#wanted !== null) this.#give();
+    done();
+  }
+  abort(exception) {
+    this.#fail(exception);
+  }
+  // The writer gave up on its bytes, which are gone.
+  withdraw() {
+    this.#offered = null;
+    this.#fail(new Error('The write that this read was for has been canceled.'));
+  }
+  // Answers the read that waits.
+  #give() {
+    const wanted = this.#wanted;
+    this.#wanted = null;
+    const bytes = this.#offered === null ? null : this.#offered.bytes;
+    try {
+      if (!this.#checksWrites) this.#pass(bytes);
+    } catch (error) {
+      wanted.reject(error);
+      return;
+    }
+    wanted.resolve(bytes);
+  }
+  // Counts bytes, or the end (null), against the length there must be. What is too much or too little fails both sides;
+  // a write that was too much is over by then, except where writes are checked.
+  #pass(bytes) {
+    if (this.#remaining === undefined) return;
+    if (bytes === null) {
+      if (this.#remaining === 0) return;
+      const error = lengthError('FixedLengthStream did not see all expected bytes before close().');
+      this.#fail(error);
+      throw error;
+    }
+    const size = primordials.apply(primordials.viewByteLength, bytes, []);
+    if (size <= this.#remaining) {
+      this.#remaining -= size;
+      return;
+    }
+    const error = lengthError('Attempt to write too many bytes through a FixedLengthStream.');
+    if (!this.#checksWrites) this.taken();
+    this.#fail(error);
+    throw error;
+  }
+  #fail(error) {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#error = error;
+    const offered = this.#offered;
+    const wanted = this.#wanted;
+    this.#offered = null;
+    this.#wanted = null;
+    if (offered !== null) offered.failed(error);
+    if (wanted !== null) wanted.reject(error);
+  }
 }
 
-// A copy of a chunk's bytes, which the stream then owns; null when it has none.
-function bytesOf(chunk) {
-  if (typeof chunk === 'string') return load('encoding').utf8(chunk);
-  if (isView(chunk)) {
-    return new primordials.Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength).slice();
-  }
-  return bytes.bufferView(chunk)?.slice() ?? null;
+// The TypeScript streams say which kind of wrong a length is.
+function lengthError(text) {
+  return hasFlag('typescript_implemented_streams') ? new RangeError(text) : new TypeError(text);
+}
+
+// The two sides. `expected` is the number of bytes that must pass, or undefined.
+function join(expected, highWaterMark) {
+  const identity = new Identity(expected);
+  return {
+    readable: feeds.createInner(identity, expected === undefined ? undefined : BigInt(expected)),
+    writable: sinks.createInner(identity, highWaterMark),
+  };
 }
 
 function mark(strategy) {
@@ -115,18 +163,38 @@ expose(IdentityTransformStream, 'IdentityTransformStream');
 class FixedLengthStream extends IdentityTransformStream {
   constructor(expectedLength, queuing) {
     if (arguments.length < 1) badConstructorArgument('FixedLengthStream', 1, 'bigint');
-    const length = typeof expectedLength === 'bigint' ? Number(expectedLength) : Math.trunc(+expectedLength);
-    if (length !== length) throw new TypeError('The value cannot be converted because it is not an integer.');
-    if (length < 0) {
-      throw new TypeError('The value cannot be converted because it is negative and this API expects a positive bigint.');
-    }
-    if (length > Number.MAX_SAFE_INTEGER) {
-      throw new TypeError('FixedLengthStream requires an integer expected length less than 2^53.');
-    }
+    const exact = hasFlag('typescript_implemented_streams') ? exactLength(expectedLength) : lengthOf(expectedLength);
+    const length = Number(exact);
     const highWaterMark = mark(queuing);
-    super(joined, join(length, highWaterMark === undefined ? undefined : Math.min(highWaterMark, length)));
+    const inner = join(length, highWaterMark === undefined ? undefined : Math.min(highWaterMark, length));
+    inner.readable.length = exact;
+    super(joined, inner);
   }
 }
 expose(FixedLengthStream, 'FixedLengthStream');
+
+function lengthOf(expected) {
+  const length = typeof expected === 'bigint' ? Number(expected) : Math.trunc(+expected);
+  if (length !== length) throw new TypeError('The value cannot be converted because it is not an integer.');
+  if (length < 0) {
+    throw new TypeError('The value cannot be converted because it is negative and this API expects a positive bigint.');
+  }
+  if (length > Number.MAX_SAFE_INTEGER) {
+    throw new TypeError('FixedLengthStream requires an integer expected length less than 2^53.');
+  }
+  return BigInt(length);
+}
+
+// As the TypeScript streams take it: any unsigned 64-bit integer.
+function exactLength(expected) {
+  if (typeof expected !== 'number' && typeof expected !== 'bigint') {
+    badConstructorArgument('FixedLengthStream', 1, 'bigint');
+  }
+  const length = BigInt(expected);
+  if (length < 0n || length > 0xffff_ffff_ffff_ffffn) {
+    throw new RangeError('FixedLengthStream requires an unsigned 64-bit integer.');
+  }
+  return length;
+}
 
 return { IdentityTransformStream, FixedLengthStream, join };

@@ -1,8 +1,9 @@
-// Pipes: `pipeTo` and `pipeThrough` (Streams 4.9.1, ReadableStreamPipeTo).
+// Pipes: `pipeTo` and `pipeThrough` (Streams 4.9.1), as the platform has them: one chunk at a time, each written before
+// the next is read, and the ends of both sides looked at in between.
 'use strict';
-const { Promise, TypeError } = primordials;
+const { isView, promiseReject, promiseResolve, TypeError } = primordials;
 const { badField } = load('webidl');
-const { then, handled, noop } = load('streams_support');
+const { bufferView, deferred, handled, noop, then } = load('streams_support');
 const readable = load('streams_readable');
 const writable = load('streams_writable');
 
@@ -18,98 +19,172 @@ function options(value) {
   };
 }
 
+class Pipe {
+  #source;
+  #target;
+  #reader;
+  #writer;
+  #options;
+  #done = deferred();
+  #over = false;
+  // Whether a write is under way, whose end is waited for before anything else is looked at.
+  #writing = false;
+  #forget = noop;
+  constructor(source, target, chosen) {
+    this.#source = source;
+    this.#target = target;
+    this.#options = chosen;
+    this.#writer = writable.acquire(target);
+    this.#reader = readable.acquire(source);
+    source.disturbed = true;
+  }
+  run() {
+    const { signal } = this.#options;
+    const target = this.#target;
+    if (target.controller.takesBytes === true && target.state === 'writable' && writable.isClosing(target)) {
+      this.#closedEarly((error) => promiseReject(error));
+    } else if (!this.#ended()) {
+      if (signal !== undefined) {
+        // What the program does next comes first: it may give a chunk that is on its way already.
+        const look = () => this.#ended();
+        this.#forget = load('abort').onAbort(signal, () => then(promiseResolve(undefined), look));
+      }
+      const look = () => {
+        if (this.#over || this.#writing) return;
+        // As on the platform, a pipe whose target was closed under it has not failed.
+        if (target.state === 'closed') this.#closedEarly(() => promiseResolve(undefined));
+        else this.#ended();
+      };
+      this.#writer.onEnd = look;
+      this.#step();
+    }
+    return this.#done.promise;
+  }
+  // The target takes no more, though the source has some.
+  #closedEarly(answer) {
+    const error = new TypeError('This destination writable stream is closed.');
+    this.#finish({ reason: error }, () => answer(error));
+  }
+  // Lets go of both sides, then answers as `last` does. The source is released before anything of the target's runs, which
+  // may want it.
+  #finish(cancellation, last) {
+    this.#over = true;
+    this.#forget();
+    const source = this.#source;
+    readable.release(this.#reader);
+    if (cancellation !== undefined && !this.#options.preventCancel) {
+      handled(readable.cancel(source, cancellation.reason));
+    }
+    const writer = this.#writer;
+    let answer;
+    try {
+      answer = last();
+    } catch (error) {
+      answer = promiseReject(error);
+    }
+    // The platform's sinks stay locked to a pipe that closed them.
+    if (!(this.#target.controller.takesBytes === true && writable.isClosing(this.#target))) writable.release(writer);
+    then(answer, this.#done.resolve, this.#done.reject);
+  }
+  #fail(cancellation, error) {
+    this.#finish(cancellation, () => promiseReject(error));
+  }
+  #abortTarget(error) {
+    return then(writable.abort(this.#target, error), () => {
+      throw error;
+    });
+  }
+  // Ends the pipe when one of its sides is at its end, or somebody wants it to end.
+  #ended() {
+    if (this.#over) return true;
+    const { preventAbort, preventClose, signal } = this.#options;
+    const source = this.#source;
+    const target = this.#target;
+    if (signal !== undefined && signal.aborted) {
+      this.#aborted();
+    } else if (source.state === 'errored') {
+      const { error } = source;
+      if (preventAbort) this.#fail(undefined, error);
+      else this.#finish(undefined, () => this.#abortTarget(error));
+    } else if (target.state === 'errored' || target.state === 'erroring') {
+      this.#fail({ reason: target.error }, target.error);
+    } else if (source.state === 'closed') {
+      const closes = !preventClose && target.state === 'writable' && !writable.isClosing(target);
+      this.#finish(undefined, () => (closes ? writable.close(target) : promiseResolve(undefined)));
+    } else if (target.state === 'closed') {
+      this.#closedEarly((error) => promiseReject(error));
+    } else {
+      return false;
+    }
+    return true;
+  }
+  #aborted() {
+    if (this.#over) return;
+    const { preventAbort, signal } = this.#options;
+    const { reason } = signal;
+    const target = this.#target;
+    const { controller } = target;
+    this.#finish({ reason }, () => {
+      if (!preventAbort) return this.#abortTarget(reason);
+      if (this.#writing) controller.withdraw?.();
+      return promiseReject(reason);
+    });
+  }
+  #loop() {
+    if (!this.#ended()) this.#step();
+  }
+  #step() {
+    const loop = () => this.#loop();
+    const { controller } = this.#target;
+    readable.read(this.#reader, {
+      whole: controller.takesBytes === true,
+      // A microtask later, as a program's own reads: what it has to say about the pipe may come in between.
+      chunk: (value) => then(promiseResolve(undefined), () => this.#pass(value)),
+      // The reader's end is what the next look finds.
+      close: () => then(promiseResolve(undefined), loop),
+      error: () => then(promiseResolve(undefined), loop),
+    });
+  }
+  #pass(value) {
+    const { signal } = this.#options;
+    if (signal !== undefined && signal.aborted) this.#aborted();
+    if (this.#over) return;
+    const { controller } = this.#target;
+    let written;
+    this.#writing = true;
+    try {
+      written = this.#write(controller, value);
+    } catch (error) {
+      written = promiseReject(error);
+    }
+    then(
+      written,
+      () => {
+        this.#writing = false;
+        this.#loop();
+      },
+      (error) => {
+        this.#writing = false;
+        if (!this.#ended()) this.#fail({ reason: error }, error);
+      },
+    );
+  }
+  #write(controller, value) {
+    if (controller.takesBytes !== true) return writable.write(this.#writer, value);
+    if (typeof value === 'string') return controller.write(value);
+    const bytes = isView(value) ? value : typeof value === 'object' && value !== null ? bufferView(value) : null;
+    if (bytes !== null) return controller.writeOwned(bytes);
+    const error = new TypeError('This WritableStream only supports writing byte types.');
+    handled(controller.abort(error));
+    return promiseReject(error);
+  }
+}
+
 // Moves what `source` (an inner readable stream) gives into `destination` until either ends.
-function pipe(source, destination, { preventClose, preventAbort, preventCancel, signal }) {
+function pipe(source, destination, chosen) {
   const target = writable.stateOf(destination);
   if (target.writer !== null) throw new TypeError('This WritableStream is currently locked to a writer');
-  const reader = readable.acquire(source, 'default');
-  const writer = writable.acquire(target);
-  source.disturbed = true;
-  let shuttingDown = false;
-  let lastWrite = primordials.promiseResolve(undefined);
-  let forget = noop;
-
-  return new Promise((resolve, reject) => {
-    const finalize = (failed, error) => {
-      writable.release(writer);
-      readable.release(reader);
-      forget();
-      if (failed) reject(error);
-      else resolve(undefined);
-    };
-    // Every chunk that was read is written before the pipe acts on the end of either side.
-    const afterWrites = (next) => {
-      const pending = lastWrite;
-      const step = () => (pending === lastWrite ? next() : afterWrites(next));
-      then(pending, step, step);
-    };
-    const shutdown = (action, failed, error) => {
-      if (shuttingDown) return;
-      shuttingDown = true;
-      const act = () => {
-        if (action === null) finalize(failed, error);
-        else then(action(), () => finalize(failed, error), (reason) => finalize(true, reason));
-      };
-      if (target.state === 'writable' && !writable.closeQueuedOrInFlight(target)) afterWrites(act);
-      else act();
-    };
-    const sourceErrored = (error) => shutdown(preventAbort ? null : () => writable.abort(target, error), true, error);
-    const targetErrored = (error) => shutdown(preventCancel ? null : () => readable.cancel(source, error), true, error);
-    const sourceClosed = () => shutdown(preventClose ? null : closeTarget, false);
-    const closeTarget = () => {
-      if (writable.closeQueuedOrInFlight(target) || target.state === 'closed') return primordials.promiseResolve(undefined);
-      if (target.state === 'errored') return primordials.promiseReject(target.error);
-      return writable.close(target);
-    };
-
-    if (signal !== undefined) {
-      const aborted = (error) => {
-        shutdown(
-          async () => {
-            const actions = [];
-            if (!preventAbort && target.state === 'writable') actions.push(writable.abort(target, error));
-            if (!preventCancel && source.state === 'readable') actions.push(readable.cancel(source, error));
-            for (let i = 0; i < actions.length; i++) handled(actions[i]);
-            for (let i = 0; i < actions.length; i++) await actions[i];
-          },
-          true,
-          error,
-        );
-      };
-      if (signal.aborted) {
-        aborted(signal.reason);
-        return;
-      }
-      forget = load('abort').onAbort(signal, aborted);
-    }
-
-    if (source.state === 'errored') sourceErrored(source.error);
-    else then(reader.closed.promise, undefined, sourceErrored);
-    if (target.state === 'errored') targetErrored(target.error);
-    else then(writer.closed.promise, undefined, targetErrored);
-    if (source.state === 'closed') sourceClosed();
-    else then(reader.closed.promise, sourceClosed, noop);
-    if (writable.closeQueuedOrInFlight(target) || target.state === 'closed') {
-      const error = new TypeError(writable.CLOSED);
-      shutdown(preventCancel ? null : () => readable.cancel(source, error), true, error);
-    }
-
-    const step = () => {
-      if (shuttingDown) return;
-      then(writer.ready.promise, () => {
-        if (shuttingDown) return;
-        readable.read(reader, {
-          chunk(value) {
-            lastWrite = then(writable.write(writer, value), undefined, noop);
-            step();
-          },
-          close: noop,
-          error: noop,
-        });
-      }, noop);
-    };
-    step();
-  });
+  return new Pipe(source, target, chosen).run();
 }
 
 return { pipe, options, isWritableStream: writable.isWritableStream };

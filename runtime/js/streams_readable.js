@@ -1,77 +1,38 @@
-// ReadableStream, its default reader and its default controller (Streams 4.1-4.6). Byte streams are a room of their own
-// (`streams_byte`), as are pipes (`streams_pipe`).
+// ReadableStream, its default reader and its default controller (Streams 4.1-4.6). Where streams get what they give is in
+// rooms of their own: `streams_source` (queues), `streams_byte` (byte queues) and `streams_native` (the platform).
 //
 // A stream, a reader and a controller each have an inner record, which is what the algorithms work on; the classes
-// programs see are thin. A controller's record has `cancel(reason)`, `pull(request)` and `release()`; a read request has
-// `chunk(value)`, `close()` and `error(reason)`.
+// programs see are thin. A controller's record has `read(stream, request)`, `cancel(stream, reason)`,
+// `release(stream, error)` and `tee(stream)`; those of byte streams `readInto(stream, view, atLeast, request)`. A request
+// has `chunk(value)`, `close(value)` and `error(reason)`; with `whole` it takes chunks as they are, in buffers it owns.
 'use strict';
 const { promiseResolve, promiseReject, Promise, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badArgument, badConstructorArgument, badField, expose } = load('webidl');
-const { deferred, resolvedDeferred, rejectedDeferred, handled, then, callAsync, Queue, SizedQueue, method, strategy, requireArgument } =
+const { deferred, resolvedDeferred, rejectedDeferred, handled, captured, fulfil, callAsync, method, strategy, requireArgument, requireFlag } =
   load('streams_support');
+const { Source, newState, close, fail, CLOSED } = load('streams_source');
 
 const LOCKED = 'This ReadableStream is currently locked to a reader.';
 const RELEASED = 'This ReadableStream reader has been released.';
-const CLOSED = 'This ReadableStream is closed.';
 const token = {};
-
-function newState() {
-  return { state: 'readable', reader: null, error: undefined, disturbed: false, controller: null, length: undefined, readWhole: false };
-}
-
-// --- what happens to a stream -------------------------------------------------------------------------------------
-
-function close(stream) {
-  stream.state = 'closed';
-  const { reader } = stream;
-  if (reader === null) return;
-  reader.closed.resolve(undefined);
-  if (reader.kind === 'default') {
-    const { requests } = reader;
-    reader.requests = new Queue();
-    requests.forEach((request) => request.close());
-  }
-}
-
-function fail(stream, error) {
-  stream.state = 'errored';
-  stream.error = error;
-  const { reader } = stream;
-  if (reader === null) return;
-  reader.closed.reject(error);
-  handled(reader.closed.promise);
-  rejectRequests(reader, error);
-}
-
-function rejectRequests(reader, error) {
-  const { requests } = reader;
-  reader.requests = new Queue();
-  requests.forEach((request) => request.error(error));
-}
 
 function cancel(stream, reason) {
   stream.disturbed = true;
   if (stream.state === 'closed') return promiseResolve(undefined);
   if (stream.state === 'errored') return promiseReject(stream.error);
-  const { reader } = stream;
-  close(stream);
-  if (reader !== null && reader.kind === 'byob') {
-    const { requests } = reader;
-    reader.requests = new Queue();
-    requests.forEach((request) => request.close(undefined));
-  }
-  return then(stream.controller.cancel(reason), () => undefined);
+  return stream.controller.cancel(stream, reason);
 }
 
 // --- readers ------------------------------------------------------------------------------------------------------
 
-function acquire(stream, kind) {
+function acquire(stream) {
   if (stream.reader !== null) throw new TypeError(LOCKED);
-  const reader = { kind, stream, requests: new Queue(), closed: null };
-  stream.reader = reader;
+  const reader = { stream, closed: null };
   if (stream.state === 'readable') reader.closed = deferred();
   else if (stream.state === 'closed') reader.closed = resolvedDeferred(undefined);
   else reader.closed = rejectedDeferred(stream.error);
+  handled(reader.closed.promise);
+  stream.reader = reader;
   return reader;
 }
 
@@ -79,15 +40,19 @@ function release(reader) {
   const { stream } = reader;
   if (stream === null) return;
   const error = new TypeError(RELEASED);
+  if (stream.state === 'readable') stream.controller.release(stream, error);
   if (reader.closed.settled) reader.closed = rejectedDeferred(error);
-  else {
-    reader.closed.reject(error);
-    handled(reader.closed.promise);
-  }
-  stream.controller.release();
+  else reader.closed.reject(error);
   stream.reader = null;
   reader.stream = null;
-  rejectRequests(reader, error);
+}
+
+// As programs may: not while the platform reads for them.
+function releaseLock(reader) {
+  if (reader.stream !== null && reader.stream.controller.hasPendingRead === true && reader.stream.state === 'readable') {
+    throw new TypeError('Cannot call releaseLock() on a reader with outstanding read promises.');
+  }
+  release(reader);
 }
 
 function read(reader, request) {
@@ -95,134 +60,99 @@ function read(reader, request) {
   stream.disturbed = true;
   if (stream.state === 'closed') request.close();
   else if (stream.state === 'errored') request.error(stream.error);
-  else stream.controller.pull(request);
+  else stream.controller.read(stream, request);
 }
 
 // One read as a promise of `{value, done}`.
 function readPromise(reader) {
   return new Promise((resolve, reject) => {
     read(reader, {
-      chunk: (value) => resolve({ value, done: false }),
-      close: () => resolve({ value: undefined, done: true }),
+      chunk: (value) => fulfil(resolve, value, false),
+      close: () => fulfil(resolve, undefined, true),
       error: reject,
     });
   });
 }
 
+// The same for the platform's own use: chunks as they are.
+function readWhole(reader) {
+  return new Promise((resolve, reject) => {
+    read(reader, {
+      whole: true,
+      chunk: (value) => fulfil(resolve, value, false),
+      close: () => fulfil(resolve, undefined, true),
+      error: reject,
+    });
+  });
+}
+
+// Two streams in the place of one, which stays locked.
+function tee(stream) {
+  stream.disturbed = true;
+  const branches = stream.controller.tee(stream);
+  stream.reader ??= { stream, closed: resolvedDeferred(undefined) };
+  return branches;
+}
+
 // --- the default controller ---------------------------------------------------------------------------------------
 
-class DefaultController {
+class DefaultSource extends Source {
   constructor(stream, pull, cancel, highWaterMark, size) {
-    this.stream = stream;
-    this.queue = new SizedQueue();
-    this.started = false;
-    this.closeRequested = false;
-    this.pulling = false;
-    this.pullAgain = false;
-    this.pullAlgorithm = pull;
-    this.cancelAlgorithm = cancel;
-    this.highWaterMark = highWaterMark;
+    super(stream, pull, cancel, highWaterMark);
     this.size = size;
-    stream.controller = this;
   }
-  start(started) {
-    then(
-      started,
-      () => {
-        this.started = true;
-        this.pullIfNeeded();
-      },
-      (error) => this.error(error),
-    );
-  }
-  cancel(reason) {
-    this.queue.reset();
-    const algorithm = this.cancelAlgorithm;
-    this.forget();
-    return algorithm(reason);
-  }
-  pull(request) {
-    if (this.queue.length > 0) {
-      const chunk = this.queue.shiftSized();
-      if (this.closeRequested && this.queue.length === 0) {
-        this.forget();
-        close(this.stream);
-      } else {
-        this.pullIfNeeded();
-      }
-      request.chunk(chunk);
-    } else {
-      this.stream.reader.requests.push(request);
-      this.pullIfNeeded();
-    }
-  }
-  release() {}
-  forget() {
-    this.pullAlgorithm = undefined;
-    this.cancelAlgorithm = undefined;
-    this.size = undefined;
-  }
-  canEnqueue() {
-    return !this.closeRequested && this.stream.state === 'readable';
-  }
-  get desiredSize() {
-    const { state } = this.stream;
-    if (state === 'errored') return null;
-    return state === 'closed' ? 0 : this.highWaterMark - this.queue.total;
-  }
-  shouldPull() {
-    if (!this.started || !this.canEnqueue()) return false;
-    const { reader } = this.stream;
-    return (reader !== null && reader.requests.length > 0) || this.desiredSize > 0;
-  }
-  pullIfNeeded() {
-    if (!this.shouldPull()) return;
-    if (this.pulling) {
-      this.pullAgain = true;
+  read(stream, request) {
+    if (stream.queue.length === 0) {
+      this.wait(stream, request);
       return;
     }
-    this.pulling = true;
-    then(
-      this.pullAlgorithm(),
-      () => {
-        this.pulling = false;
-        if (this.pullAgain) {
-          this.pullAgain = false;
-          this.pullIfNeeded();
-        }
-      },
-      (error) => this.error(error),
-    );
+    const { value, size } = stream.queue.shift();
+    stream.total = stream.queue.length === 0 ? 0 : stream.total - size;
+    request.chunk(value);
+    this.settle(stream);
   }
-  close() {
-    if (!this.canEnqueue()) return;
-    this.closeRequested = true;
-    if (this.queue.length === 0) {
-      this.forget();
-      close(this.stream);
+  give(stream) {
+    while (stream.requests.length > 0 && stream.queue.length > 0) {
+      const { value, size } = stream.queue.shift();
+      stream.total = stream.queue.length === 0 ? 0 : stream.total - size;
+      stream.requests.shift().chunk(value);
     }
   }
+  finish(stream) {
+    this.give(stream);
+  }
+  share(item) {
+    return item;
+  }
+  // What a program's `size` throws fails the stream, and nobody else.
   enqueue(chunk) {
-    if (!this.canEnqueue()) return;
-    const { reader } = this.stream;
-    if (reader !== null && reader.requests.length > 0) {
-      reader.requests.shift().chunk(chunk);
-    } else {
+    const { size } = this;
+    let counted = 1;
+    if (size !== undefined) {
       try {
-        this.queue.pushSized(chunk, this.size === undefined ? 1 : this.size(chunk));
+        counted = sizeOf(size(chunk));
       } catch (error) {
         this.error(error);
-        throw error;
+        return;
       }
     }
+    // The program may have ended the stream while it counted.
+    if (!this.canEnqueue()) return;
+    this.push({ value: chunk, size: counted }, counted);
     this.pullIfNeeded();
   }
-  error(error) {
-    if (this.stream.state !== 'readable') return;
-    this.queue.reset();
-    this.forget();
-    fail(this.stream, error);
+}
+
+// What a strategy's `size` answers, as a count.
+function sizeOf(value) {
+  const size = +value;
+  if (size !== size || size === Infinity || size === -Infinity) {
+    throw new TypeError('The value cannot be converted because it is not an integer.');
   }
+  if (size < 0) {
+    throw new TypeError('The value cannot be converted because it is negative and this API expects a positive bigint.');
+  }
+  return size;
 }
 
 class ReadableStreamDefaultController {
@@ -237,7 +167,6 @@ class ReadableStreamDefaultController {
   }
   close() {
     if (!(#inner in this)) illegalInvocation();
-    if (!this.#inner.canEnqueue()) throw new TypeError(CLOSED);
     this.#inner.close();
   }
   enqueue(chunk) {
@@ -253,34 +182,51 @@ class ReadableStreamDefaultController {
 }
 expose(ReadableStreamDefaultController, 'ReadableStreamDefaultController');
 
-// A stream whose source is the platform's own: algorithms instead of a program's methods.
-function createInner(start, pull, cancel, highWaterMark = 1, size = undefined) {
+// A stream whose source is the platform's own: algorithms instead of a program's methods. `started` is a promise, or
+// undefined.
+function createInner(pull, cancel, highWaterMark = 1, size = undefined, started = undefined) {
   const stream = newState();
-  const controller = new DefaultController(stream, pull, cancel, highWaterMark, size);
-  controller.start(promiseResolve(start(controller)));
+  new DefaultSource(stream, pull, cancel, highWaterMark, size).start(started);
   return stream;
 }
 
-function fromSource(stream, source, { highWaterMark, size }) {
+// The algorithms of a program's source: its methods, called with the controller where they get one.
+function algorithms(source, controllerOf) {
   const start = method(source, 'start', 'UnderlyingSource');
   const pull = method(source, 'pull', 'UnderlyingSource');
   const cancel = method(source, 'cancel', 'UnderlyingSource');
+  return {
+    start: start === undefined ? undefined : () => callAsync(start, source, [controllerOf()]),
+    pull: pull === undefined ? undefined : () => callAsync(pull, source, [controllerOf()]),
+    cancel: cancel === undefined ? undefined : (reason) => callAsync(cancel, source, [reason]),
+  };
+}
+
+// A source's `expectedLength`, as a stream's length.
+function expectedLength(value) {
+  if (value === undefined) return undefined;
+  const length = typeof value === 'bigint' ? Number(value) : Math.trunc(+value);
+  if (length !== length || length === Infinity) {
+    throw new TypeError('The value cannot be converted because it is not an integer.');
+  }
+  if (length < 0) {
+    throw new TypeError('The value cannot be converted because it is negative and this API expects a positive bigint.');
+  }
+  return BigInt(length);
+}
+
+function fromSource(stream, source, { highWaterMark, size }) {
   let controller;
-  const inner = new DefaultController(
-    stream,
-    pull === undefined ? () => promiseResolve(undefined) : () => callAsync(pull, source, [controller]),
-    cancel === undefined ? () => promiseResolve(undefined) : (reason) => callAsync(cancel, source, [reason]),
-    highWaterMark,
-    size,
-  );
+  const { start, pull, cancel } = algorithms(source, () => controller);
+  const inner = new DefaultSource(stream, pull, cancel, highWaterMark, size);
   controller = new ReadableStreamDefaultController(token, inner);
-  inner.start(start === undefined ? promiseResolve(undefined) : callAsync(start, source, [controller]));
+  inner.start(start?.());
 }
 
 // --- what programs see --------------------------------------------------------------------------------------------
 
 // What the rest of the platform may do with one.
-let stateOf, isReadableStream;
+let stateOf, isReadableStream, takeOver;
 class ReadableStream {
   #state;
   constructor(source, queuing) {
@@ -288,10 +234,12 @@ class ReadableStream {
       this.#state = queuing;
       return;
     }
+    requireFlag('ReadableStream');
     this.#state = newState();
     if (source === undefined || source === null) source = {};
     if (typeof source !== 'object' && typeof source !== 'function') badConstructorArgument('ReadableStream', 1, 'UnderlyingSource');
-    const { type } = source;
+    const { type, expectedLength: length } = source;
+    this.#state.length = expectedLength(length);
     if (type === undefined || `${type}` === '') {
       fromSource(this.#state, source, strategy(queuing, 'ReadableStream', 2, 1));
     } else if (`${type}` === 'bytes') {
@@ -310,9 +258,9 @@ class ReadableStream {
     if (!(#state in this)) illegalInvocation();
     return this.#state.reader !== null;
   }
-  async cancel(reason) {
+  cancel(reason) {
     if (!(#state in this)) illegalInvocation();
-    if (this.#state.reader !== null) throw new TypeError(LOCKED);
+    if (this.#state.reader !== null) return promiseReject(new TypeError(LOCKED));
     return cancel(this.#state, reason);
   }
   getReader(options) {
@@ -337,21 +285,21 @@ class ReadableStream {
     handled(pipes.pipe(this.#state, writable, pipes.options(options)));
     return readable;
   }
-  async pipeTo(destination, options) {
+  pipeTo(destination, options) {
     if (!(#state in this)) illegalInvocation();
-    const pipes = load('streams_pipe');
-    if (!pipes.isWritableStream(destination)) badArgument('ReadableStream', 'pipeTo', 1, 'WritableStream');
-    const chosen = pipes.options(options);
-    if (this.#state.reader !== null) throw new TypeError(LOCKED);
-    return pipes.pipe(this.#state, destination, chosen);
+    try {
+      const pipes = load('streams_pipe');
+      if (!pipes.isWritableStream(destination)) badArgument('ReadableStream', 'pipeTo', 1, 'WritableStream');
+      const chosen = pipes.options(options);
+      if (this.#state.reader !== null) return promiseReject(new TypeError(LOCKED));
+      return pipes.pipe(this.#state, destination, chosen);
+    } catch (error) {
+      return captured(error);
+    }
   }
   tee() {
     if (!(#state in this)) illegalInvocation();
-    if (this.#state.reader !== null) throw new TypeError('This ReadableStream is currently locked to a reader,');
-    const { controller } = this.#state;
-    const { tee } = load(controller.isByte === true ? 'streams_byob' : 'streams_derived');
-    const branches = tee(this.#state);
-    return [wrap(branches[0]), wrap(branches[1])];
+    return split(this);
   }
   values(options) {
     if (!(#state in this)) illegalInvocation();
@@ -365,6 +313,16 @@ class ReadableStream {
     };
     isReadableStream = (value) => {
       return typeof value === 'object' && value !== null && #state in value;
+    };
+    // Another stream with all that one has, which is left at its end and locked.
+    takeOver = (stream) => {
+      const state = stream.#state;
+      stream.#state = newState();
+      stream.#state.controller = state.controller;
+      stream.#state.disturbed = true;
+      close(stream.#state);
+      acquire(stream.#state);
+      return wrap(state);
     };
   }
 }
@@ -394,40 +352,40 @@ function wrap(state) {
   return new ReadableStream(token, state);
 }
 
+// Two streams for one, which stays locked.
+function split(stream) {
+  const state = stateOf(stream);
+  if (state.reader !== null) throw new TypeError('This ReadableStream is currently locked to a reader,');
+  const branches = tee(state);
+  return [wrap(branches[0]), wrap(branches[1])];
+}
+
 class ReadableStreamDefaultReader {
   #reader;
   constructor(stream) {
     if (!isReadableStream(stream)) badConstructorArgument('ReadableStreamDefaultReader', 1, 'ReadableStream');
-    this.#reader = acquire(stateOf(stream), 'default');
+    this.#reader = acquire(stateOf(stream));
   }
   get closed() {
-    if (!(#reader in this)) return promiseReject(capture(illegalInvocation));
+    if (!(#reader in this)) illegalInvocation();
     return this.#reader.closed.promise;
   }
-  async cancel(reason) {
+  cancel(reason) {
     if (!(#reader in this)) illegalInvocation();
-    if (this.#reader.stream === null) throw new TypeError(RELEASED);
+    if (this.#reader.stream === null) return promiseReject(new TypeError(RELEASED));
     return cancel(this.#reader.stream, reason);
   }
   read() {
-    if (!(#reader in this)) return promiseReject(capture(illegalInvocation));
+    if (!(#reader in this)) illegalInvocation();
     if (this.#reader.stream === null) return promiseReject(new TypeError(RELEASED));
     return readPromise(this.#reader);
   }
   releaseLock() {
     if (!(#reader in this)) illegalInvocation();
-    release(this.#reader);
+    releaseLock(this.#reader);
   }
 }
 expose(ReadableStreamDefaultReader, 'ReadableStreamDefaultReader');
-
-function capture(thrower) {
-  try {
-    thrower();
-  } catch (error) {
-    return error;
-  }
-}
 
 return {
   ReadableStream,
@@ -435,18 +393,19 @@ return {
   ReadableStreamDefaultController,
   LOCKED,
   RELEASED,
-  CLOSED,
-  newState,
   wrap,
   stateOf,
   isReadableStream,
+  takeOver,
+  split,
   createInner,
-  close,
-  fail,
+  algorithms,
+  expectedLength,
   cancel,
   acquire,
   release,
+  releaseLock,
   read,
   readPromise,
-  capture,
+  readWhole,
 };

@@ -1,10 +1,17 @@
-// What every kind of stream uses: queues with sizes, promises with their resolvers, and the conversion of sources,
-// sinks and strategies.
+// What every kind of stream uses: queues, promises with their resolvers, bytes and views of them, and the conversion of
+// sources, sinks and strategies.
 'use strict';
-const { apply, promiseThen, promiseResolve, promiseReject, Promise, TypeError, RangeError } = primordials;
+const { apply, promiseThen, promiseResolve, promiseReject, Promise, TypeError, Uint8Array, isView, viewTag, objectPrototype } =
+  primordials;
 const { badField, badArgument } = load('webidl');
 
 const noop = () => {};
+
+// Flags that change streams, by name. Asked for when a stream is used: this room may be loaded ahead of the program.
+const flags = { __proto__: null };
+function hasFlag(name) {
+  return (flags[name] ??= load('compat').has(name));
+}
 
 // A promise and its resolvers. `settled` tells whether either was used.
 function deferred() {
@@ -45,6 +52,33 @@ function then(promise, fulfilled, rejected) {
   return apply(promiseThen, promise, [fulfilled, rejected]);
 }
 
+// Programs may not make streams of their own at old compatibility dates.
+function requireFlag(owner) {
+  if (hasFlag('streams_enable_constructors') || hasFlag('typescript_implemented_streams')) return;
+  throw new primordials.Error(
+    `To use the new ${owner}() constructor, enable the streams_enable_constructors compatibility flag. Refer to the docs ` +
+      'for more information: https://developers.cloudflare.com/workers/platform/compatibility-dates/#compatibility-flags',
+  );
+}
+
+// Answers a read. A `then` that a program put on Object.prototype must not run in the middle of a stream's work, so the
+// result has one of its own for as long as the promise looks for it.
+function fulfil(resolve, value, done) {
+  if (!('then' in objectPrototype)) {
+    resolve({ value, done });
+    return;
+  }
+  const result = { value, done, then: undefined };
+  resolve(result);
+  delete result.then;
+}
+
+// What an asynchronous method throws is the rejection of its promise, but not at old compatibility dates.
+function captured(error) {
+  if (!hasFlag('capture_async_api_throws')) throw error;
+  return promiseReject(error);
+}
+
 // Calls a method of a source, sink or transformer; the answer is a promise, whatever it returns or throws.
 function callAsync(method, receiver, args) {
   try {
@@ -54,58 +88,96 @@ function callAsync(method, receiver, args) {
   }
 }
 
-// First in, first out, in amortised constant time.
+// First in, first out. A list of links, and not an array, whose methods and indices a program can change under us.
 class Queue {
-  #items = [];
-  #head = 0;
-  get length() {
-    return this.#items.length - this.#head;
-  }
-  push(item) {
-    this.#items.push(item);
+  #first = null;
+  #last = null;
+  length = 0;
+  push(value) {
+    const link = { value, next: null };
+    if (this.#last === null) this.#first = link;
+    else this.#last.next = link;
+    this.#last = link;
+    this.length++;
   }
   peek() {
-    return this.#items[this.#head];
+    return this.#first === null ? undefined : this.#first.value;
   }
   shift() {
-    const item = this.#items[this.#head];
-    this.#items[this.#head] = undefined;
-    this.#head++;
-    if (this.#head > 32 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
-    }
-    return item;
+    const link = this.#first;
+    if (link === null) return undefined;
+    this.#first = link.next;
+    if (link.next === null) this.#last = null;
+    this.length--;
+    return link.value;
   }
   clear() {
-    this.#items = [];
-    this.#head = 0;
+    this.#first = null;
+    this.#last = null;
+    this.length = 0;
   }
   forEach(visit) {
-    for (let i = this.#head; i < this.#items.length; i++) visit(this.#items[i]);
+    for (let at = this.#first; at !== null; at = at.next) visit(at.value);
+  }
+  remove(value) {
+    let before = null;
+    for (let at = this.#first; at !== null; before = at, at = at.next) {
+      if (at.value !== value) continue;
+      if (before === null) this.#first = at.next;
+      else before.next = at.next;
+      if (at.next === null) this.#last = before;
+      this.length--;
+      return;
+    }
   }
 }
 
-// A queue whose items have sizes (Streams 8.1).
-class SizedQueue extends Queue {
-  total = 0;
-  pushSized(value, size) {
-    if (typeof size !== 'number' || size !== size || size < 0 || size === Infinity) {
-      throw new RangeError('The return value of a queuing strategy\'s size function must be a finite, non-NaN, non-negative number.');
-    }
-    this.push({ value, size });
-    this.total += size;
+const transfer = (buffer) => apply(primordials.bufferTransfer, buffer, []);
+const isDetached = (buffer) => apply(primordials.bufferDetached, buffer, []);
+const lengthOf = (buffer) => apply(primordials.bufferByteLength, buffer, []);
+const copyOf = (buffer, start, end) => apply(primordials.bufferSlice, buffer, [start, end]);
+
+// Where a view's bytes are, whatever its type.
+function partsOf(view) {
+  if (apply(viewTag, view, []) === undefined) {
+    return {
+      buffer: apply(primordials.dataViewBuffer, view, []),
+      byteOffset: apply(primordials.dataViewByteOffset, view, []),
+      byteLength: apply(primordials.dataViewByteLength, view, []),
+    };
   }
-  shiftSized() {
-    const item = this.shift();
-    this.total -= item.size;
-    if (this.total < 0) this.total = 0;
-    return item.value;
+  return {
+    buffer: apply(primordials.viewBuffer, view, []),
+    byteOffset: apply(primordials.viewByteOffset, view, []),
+    byteLength: apply(primordials.viewByteLength, view, []),
+  };
+}
+
+// An ArrayBuffer as a view of it; null for any other value.
+function bufferView(value) {
+  try {
+    lengthOf(value);
+  } catch {
+    return null;
   }
-  reset() {
-    this.clear();
-    this.total = 0;
-  }
+  return new Uint8Array(value);
+}
+
+// A view's or an ArrayBuffer's bytes, where they are; null for any other value.
+function bytesIn(value) {
+  if (!isView(value)) return bufferView(value);
+  const { buffer, byteOffset, byteLength } = partsOf(value);
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+// A copy of bytes, in a buffer of its own.
+function copyBytes(bytes) {
+  const { buffer, byteOffset, byteLength } = partsOf(bytes);
+  return new Uint8Array(copyOf(buffer, byteOffset, byteOffset + byteLength));
+}
+
+function setBytes(target, source, at) {
+  apply(primordials.viewSet, target, [source, at]);
 }
 
 // A member that must be a function if present.
@@ -145,6 +217,10 @@ function requireArgument(args, owner, name, type) {
 
 return {
   noop,
+  hasFlag,
+  fulfil,
+  captured,
+  requireFlag,
   deferred,
   resolvedDeferred,
   rejectedDeferred,
@@ -152,7 +228,15 @@ return {
   then,
   callAsync,
   Queue,
-  SizedQueue,
+  transfer,
+  isDetached,
+  lengthOf,
+  copyOf,
+  partsOf,
+  bufferView,
+  bytesIn,
+  copyBytes,
+  setBytes,
   method,
   strategy,
   requireArgument,

@@ -1,13 +1,11 @@
-// TransformStream and its controller (Streams 6), and the platform's IdentityTransformStream and FixedLengthStream.
+// TransformStream and its controller (Streams 6).
 'use strict';
 const { promiseResolve, promiseReject, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badConstructorArgument, expose } = load('webidl');
-const { deferred, then, callAsync, method, strategy, requireArgument } = load('streams_support');
+const { callAsync, deferred, hasFlag, method, requireArgument, strategy, then } = load('streams_support');
 const readable = load('streams_readable');
 const writable = load('streams_writable');
 const token = {};
-// Without it, as the platform once was, a full readable side does not hold writers back.
-const appliesBackpressure = load('compat').has('fixup-transform-stream-backpressure');
 
 // The two sides and what joins them. `transform(chunk)`, `flush()` and `cancel(reason)` answer with promises.
 class Transform {
@@ -20,16 +18,16 @@ class Transform {
     this.cancelAlgorithm = null;
     const started = deferred();
     this.started = started;
+    this.setBackpressure(true);
     this.writable = writable.createInner(
-      () => started.promise,
       (chunk) => this.write(chunk),
       () => this.close(),
       (reason) => this.abort(reason),
       writableStrategy.highWaterMark,
       writableStrategy.size,
+      started.promise,
     );
     this.readable = readable.createInner(
-      () => started.promise,
       () => {
         this.setBackpressure(false);
         return this.change.promise;
@@ -37,8 +35,8 @@ class Transform {
       (reason) => this.cancel(reason),
       readableStrategy.highWaterMark,
       readableStrategy.size,
+      started.promise,
     );
-    this.setBackpressure(true);
   }
   get output() {
     return this.readable.controller;
@@ -64,18 +62,16 @@ class Transform {
   }
   enqueue(chunk) {
     const { output } = this;
-    if (!output.canEnqueue()) throw new TypeError('Readable side is not in a state that permits enqueue');
-    try {
-      output.enqueue(chunk);
-    } catch (error) {
-      this.errorWritable(error);
-      throw this.readable.error;
+    if (!output.canEnqueue()) throw new TypeError('The readable side of this TransformStream is no longer readable.');
+    output.enqueue(chunk);
+    // The program may have ended the stream, or failed, while it counted the chunk.
+    if (!output.canEnqueue()) return;
+    if (output.hasBackpressure !== this.backpressure && hasFlag('fixup-transform-stream-backpressure')) {
+      this.setBackpressure(true);
     }
-    const backpressure = !output.shouldPull();
-    if (backpressure !== this.backpressure && appliesBackpressure) this.setBackpressure(true);
   }
   terminate() {
-    this.output.close();
+    if (this.output.canEnqueue()) this.output.close();
     this.errorWritable(new TypeError('The transform stream has been terminated'));
   }
   perform(chunk) {
@@ -122,7 +118,7 @@ class Transform {
       () => {
         if (this.readable.state === 'errored') this.finishing.reject(this.readable.error);
         else {
-          this.output.close();
+          if (this.output.canEnqueue()) this.output.close();
           this.finishing.resolve(undefined);
         }
       },
@@ -189,8 +185,8 @@ expose(TransformStreamDefaultController, 'TransformStreamDefaultController');
 const done = () => promiseResolve(undefined);
 
 // A transform of the platform's own. `transform(chunk, inner)` and `flush(inner)` may throw or answer with a promise.
-function createInner(transform, flush, writableMark = 1, readableMark = 0) {
-  const inner = new Transform({ highWaterMark: readableMark }, { highWaterMark: writableMark });
+function createInner(transform, flush, readableMark = 0) {
+  const inner = new Transform({ highWaterMark: readableMark }, { highWaterMark: 1 });
   inner.transform = (chunk) => callAsync(transform, undefined, [chunk, inner]);
   inner.flush = () => callAsync(flush, undefined, [inner]);
   inner.cancelAlgorithm = done;
@@ -207,6 +203,14 @@ class TransformStream {
       this.#writable = writable.wrap(writableQueuing.writable);
       return;
     }
+    if (!hasFlag('transformstream_enable_standard_constructor') && !hasFlag('typescript_implemented_streams')) {
+      // An old Worker gets the platform's own, whatever it asks for.
+      const { join } = load('streams_identity');
+      const inner = join(undefined, undefined);
+      this.#readable = readable.wrap(inner.readable);
+      this.#writable = writable.wrap(inner.writable);
+      return;
+    }
     if (transformer === undefined || transformer === null) transformer = {};
     if (typeof transformer !== 'object' && typeof transformer !== 'function') badConstructorArgument('TransformStream', 1, 'Transformer');
     if (transformer.readableType !== undefined) throw new TypeError('transformer.readableType must be undefined.');
@@ -215,6 +219,7 @@ class TransformStream {
     const transform = method(transformer, 'transform', 'Transformer');
     const flush = method(transformer, 'flush', 'Transformer');
     const cancel = method(transformer, 'cancel', 'Transformer');
+    const { expectedLength } = transformer;
     const inner = new Transform(
       strategy(readableQueuing, 'TransformStream', 3, 0),
       strategy(writableQueuing, 'TransformStream', 2, 1),
@@ -233,6 +238,7 @@ class TransformStream {
         : (chunk) => callAsync(transform, transformer, [chunk, controller]);
     inner.flush = flush === undefined ? done : () => callAsync(flush, transformer, [controller]);
     inner.cancelAlgorithm = cancel === undefined ? done : (reason) => callAsync(cancel, transformer, [reason]);
+    inner.readable.length = readable.expectedLength(expectedLength);
     this.#readable = readable.wrap(inner.readable);
     this.#writable = writable.wrap(inner.writable);
     if (start === undefined) inner.started.resolve(undefined);

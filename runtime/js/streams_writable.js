@@ -1,289 +1,30 @@
-// WritableStream, its writer and its controller (Streams 5).
+// WritableStream, its writer and its default controller (Streams 5). What takes the chunks is in rooms of its own:
+// `streams_sink` (a program's) and `streams_native_sink` (the platform's).
 'use strict';
-const { promiseResolve, promiseReject, TypeError } = primordials;
+const { promiseReject, TypeError } = primordials;
 const { illegalInvocation, illegalConstructor, badConstructorArgument, expose } = load('webidl');
-const { deferred, resolvedDeferred, rejectedDeferred, handled, then, callAsync, Queue, SizedQueue, method, strategy } =
+const { callAsync, captured, deferred, handled, method, rejectedDeferred, requireFlag, resolvedDeferred, strategy, then } =
   load('streams_support');
+const { SinkController, newState, rejectReady, CLOSED, RELEASED } = load('streams_sink');
 
 const LOCKED = 'This WritableStream is currently locked to a writer.';
-const RELEASED = 'This WritableStream writer has been released.';
-const CLOSED = 'This WritableStream has been closed.';
-const CLOSE = Symbol('close');
 const token = {};
 
-function newState() {
-  return {
-    state: 'writable',
-    error: undefined,
-    writer: null,
-    controller: null,
-    requests: new Queue(),
-    inFlight: null,
-    closeRequest: null,
-    closing: null,
-    abortRequest: null,
-    backpressure: false,
-  };
+function isClosing(stream) {
+  return stream.controller.isClosing();
 }
 
-function closeQueuedOrInFlight(stream) {
-  return stream.closeRequest !== null || stream.closing !== null;
-}
-
-// --- what happens to a stream -------------------------------------------------------------------------------------
-
+// Every call has the answer of the first.
 function abort(stream, reason) {
-  if (stream.state === 'closed' || stream.state === 'errored') return promiseResolve(undefined);
-  stream.controller.signalAbort(reason);
-  const { state } = stream;
-  if (state === 'closed' || state === 'errored') return promiseResolve(undefined);
-  if (stream.abortRequest !== null) return stream.abortRequest.done.promise;
-  const wasErroring = state === 'erroring';
-  stream.abortRequest = { done: deferred(), reason: wasErroring ? undefined : reason, wasErroring };
-  const { promise } = stream.abortRequest.done;
-  if (!wasErroring) startErroring(stream, reason);
-  return promise;
+  stream.aborting ??= handled(stream.controller.abort(reason));
+  return then(stream.aborting, () => undefined);
 }
 
 function close(stream) {
   const { state } = stream;
-  if (state === 'closed' || state === 'errored') {
-    return promiseReject(new TypeError(state === 'closed' ? CLOSED : 'This WritableStream has been errored.'));
-  }
-  stream.closeRequest = deferred();
-  const { writer, closeRequest } = stream;
-  if (writer !== null && stream.backpressure && state === 'writable') writer.ready.resolve(undefined);
-  stream.controller.close();
-  return closeRequest.promise;
-}
-
-function startErroring(stream, reason) {
-  const { controller, writer } = stream;
-  stream.state = 'erroring';
-  stream.error = reason;
-  if (writer !== null) rejectReady(writer, reason);
-  if (stream.inFlight === null && stream.closing === null && controller.started) finishErroring(stream);
-}
-
-function finishErroring(stream) {
-  stream.state = 'errored';
-  stream.controller.queue.reset();
-  const { requests, abortRequest, error } = stream;
-  stream.requests = new Queue();
-  requests.forEach((request) => request.reject(error));
-  if (abortRequest === null) {
-    rejectCloseIfNeeded(stream);
-    return;
-  }
-  stream.abortRequest = null;
-  if (abortRequest.wasErroring) {
-    abortRequest.done.reject(error);
-    rejectCloseIfNeeded(stream);
-    return;
-  }
-  then(
-    stream.controller.abort(abortRequest.reason),
-    () => {
-      abortRequest.done.resolve(undefined);
-      rejectCloseIfNeeded(stream);
-    },
-    (reason) => {
-      abortRequest.done.reject(reason);
-      rejectCloseIfNeeded(stream);
-    },
-  );
-}
-
-function rejectCloseIfNeeded(stream) {
-  if (stream.closeRequest !== null) {
-    stream.closeRequest.reject(stream.error);
-    stream.closeRequest = null;
-  }
-  if (stream.writer !== null) {
-    stream.writer.closed.reject(stream.error);
-    handled(stream.writer.closed.promise);
-  }
-}
-
-function dealWithRejection(stream, error) {
-  if (stream.state === 'writable') startErroring(stream, error);
-  else finishErroring(stream);
-}
-
-function finishClose(stream) {
-  stream.closing.resolve(undefined);
-  stream.closing = null;
-  if (stream.state === 'erroring') {
-    // Closed before it could fail: whoever asked for the abort is told it is over.
-    stream.error = undefined;
-    if (stream.abortRequest !== null) {
-      stream.abortRequest.done.resolve(undefined);
-      stream.abortRequest = null;
-    }
-  }
-  stream.state = 'closed';
-  if (stream.writer !== null) stream.writer.closed.resolve(undefined);
-}
-
-function finishCloseWithError(stream, error) {
-  stream.closing.reject(error);
-  stream.closing = null;
-  if (stream.abortRequest !== null) {
-    stream.abortRequest.done.reject(error);
-    stream.abortRequest = null;
-  }
-  dealWithRejection(stream, error);
-}
-
-function updateBackpressure(stream, backpressure) {
-  const { writer } = stream;
-  if (writer !== null && backpressure !== stream.backpressure) {
-    if (backpressure) writer.ready = deferred();
-    else writer.ready.resolve(undefined);
-  }
-  stream.backpressure = backpressure;
-}
-
-// --- the controller -----------------------------------------------------------------------------------------------
-
-class Controller {
-  constructor(stream, write, close, abort, highWaterMark, size) {
-    this.stream = stream;
-    this.queue = new SizedQueue();
-    this.started = false;
-    this.writeAlgorithm = write;
-    this.closeAlgorithm = close;
-    this.abortAlgorithm = abort;
-    this.highWaterMark = highWaterMark;
-    this.size = size;
-    this.signal = null;
-    this.aborted = false;
-    this.abortReason = undefined;
-    stream.controller = this;
-    updateBackpressure(stream, this.backpressure());
-  }
-  start(started) {
-    then(
-      started,
-      () => {
-        this.started = true;
-        this.advance();
-      },
-      (error) => {
-        this.started = true;
-        dealWithRejection(this.stream, error);
-      },
-    );
-  }
-  // The signal is made when somebody asks for it: most sinks never do.
-  getSignal() {
-    if (this.signal === null) {
-      const { newSignal, abort } = load('abort');
-      this.signal = newSignal();
-      if (this.aborted) abort(this.signal, this.abortReason);
-    }
-    return this.signal;
-  }
-  signalAbort(reason) {
-    if (this.aborted) return;
-    this.aborted = true;
-    this.abortReason = reason;
-    if (this.signal !== null) load('abort').abort(this.signal, reason);
-  }
-  abort(reason) {
-    const algorithm = this.abortAlgorithm;
-    this.forget();
-    return algorithm(reason);
-  }
-  forget() {
-    this.writeAlgorithm = undefined;
-    this.closeAlgorithm = undefined;
-    this.abortAlgorithm = undefined;
-    this.size = undefined;
-  }
-  desiredSize() {
-    return this.highWaterMark - this.queue.total;
-  }
-  backpressure() {
-    return this.desiredSize() <= 0;
-  }
-  close() {
-    this.queue.pushSized(CLOSE, 0);
-    this.advance();
-  }
-  sizeOf(chunk) {
-    if (this.size === undefined) return 1;
-    try {
-      return this.size(chunk);
-    } catch (error) {
-      this.errorIfNeeded(error);
-      return 1;
-    }
-  }
-  write(chunk, size) {
-    try {
-      this.queue.pushSized(chunk, size);
-    } catch (error) {
-      this.errorIfNeeded(error);
-      return;
-    }
-    const { stream } = this;
-    if (!closeQueuedOrInFlight(stream) && stream.state === 'writable') updateBackpressure(stream, this.backpressure());
-    this.advance();
-  }
-  errorIfNeeded(error) {
-    if (this.stream.state === 'writable') this.error(error);
-  }
-  error(error) {
-    this.forget();
-    startErroring(this.stream, error);
-  }
-  advance() {
-    const { stream } = this;
-    if (!this.started || stream.inFlight !== null) return;
-    if (stream.state === 'erroring') {
-      finishErroring(stream);
-      return;
-    }
-    if (this.queue.length === 0) return;
-    const { value } = this.queue.peek();
-    if (value === CLOSE) this.processClose();
-    else this.processWrite(value);
-  }
-  processClose() {
-    const { stream } = this;
-    stream.closing = stream.closeRequest;
-    stream.closeRequest = null;
-    this.queue.shiftSized();
-    const algorithm = this.closeAlgorithm;
-    this.forget();
-    then(
-      algorithm(),
-      () => finishClose(stream),
-      (error) => finishCloseWithError(stream, error),
-    );
-  }
-  processWrite(chunk) {
-    const { stream } = this;
-    stream.inFlight = stream.requests.shift();
-    then(
-      this.writeAlgorithm(chunk),
-      () => {
-        stream.inFlight.resolve(undefined);
-        stream.inFlight = null;
-        const { state } = stream;
-        this.queue.shiftSized();
-        if (!closeQueuedOrInFlight(stream) && state === 'writable') updateBackpressure(stream, this.backpressure());
-        this.advance();
-      },
-      (error) => {
-        if (stream.state === 'writable') this.forget();
-        stream.inFlight.reject(error);
-        stream.inFlight = null;
-        dealWithRejection(stream, error);
-      },
-    );
-  }
+  if (state === 'closed') return promiseReject(new TypeError(CLOSED));
+  if (state === 'errored') return promiseReject(stream.error);
+  return stream.controller.close();
 }
 
 class WritableStreamDefaultController {
@@ -294,20 +35,19 @@ class WritableStreamDefaultController {
   }
   get signal() {
     if (!(#inner in this)) illegalInvocation();
-    return this.#inner.getSignal();
+    return this.#inner.signal();
   }
   error(reason) {
     if (!(#inner in this)) illegalInvocation();
-    if (this.#inner.stream.state === 'writable') this.#inner.error(reason);
+    this.#inner.errorIfNeeded(reason);
   }
 }
 expose(WritableStreamDefaultController, 'WritableStreamDefaultController');
 
-// A stream whose sink is the platform's own: algorithms instead of a program's methods.
-function createInner(start, write, close, abort, highWaterMark = 1, size = undefined) {
+// A stream whose sink is given as algorithms. `starting` is a promise, or undefined.
+function createInner(write, close, abort, highWaterMark = 1, size = undefined, starting = undefined) {
   const stream = newState();
-  const controller = new Controller(stream, write, close, abort, highWaterMark, size);
-  controller.start(promiseResolve(start(controller)));
+  new SinkController(stream, write, close, abort, highWaterMark, size).start(starting);
   return stream;
 }
 
@@ -317,81 +57,59 @@ function fromSink(stream, sink, { highWaterMark, size }) {
   const close = method(sink, 'close', 'UnderlyingSink');
   const abort = method(sink, 'abort', 'UnderlyingSink');
   let controller;
-  const done = () => promiseResolve(undefined);
-  const inner = new Controller(
+  const inner = new SinkController(
     stream,
-    write === undefined ? done : (chunk) => callAsync(write, sink, [chunk, controller]),
-    close === undefined ? done : () => callAsync(close, sink, []),
-    abort === undefined ? done : (reason) => callAsync(abort, sink, [reason]),
+    write === undefined ? undefined : (chunk) => callAsync(write, sink, [chunk, controller]),
+    close === undefined ? undefined : () => callAsync(close, sink, []),
+    abort === undefined ? undefined : (reason) => callAsync(abort, sink, [reason]),
     highWaterMark,
     size,
   );
   controller = new WritableStreamDefaultController(token, inner);
-  inner.start(start === undefined ? done() : callAsync(start, sink, [controller]));
+  inner.start(start === undefined ? undefined : callAsync(start, sink, [controller]));
 }
 
 // --- writers ------------------------------------------------------------------------------------------------------
 
 function acquire(stream) {
   if (stream.writer !== null) throw new TypeError(LOCKED);
-  const writer = { stream, closed: null, ready: null };
-  stream.writer = writer;
-  switch (stream.state) {
-    case 'writable':
-      writer.ready = !closeQueuedOrInFlight(stream) && stream.backpressure ? deferred() : resolvedDeferred(undefined);
-      writer.closed = deferred();
-      break;
-    case 'erroring':
-      writer.ready = rejectedDeferred(stream.error);
-      writer.closed = deferred();
-      break;
-    case 'closed':
-      writer.ready = resolvedDeferred(undefined);
-      writer.closed = resolvedDeferred(undefined);
-      break;
-    default:
-      writer.ready = rejectedDeferred(stream.error);
-      writer.closed = rejectedDeferred(stream.error);
+  // `onEnd` is called when the stream is closed or has failed.
+  const writer = { stream, closed: null, ready: null, onEnd: undefined };
+  const { state, error } = stream;
+  if (state === 'closed') {
+    writer.closed = resolvedDeferred(undefined);
+    writer.ready = resolvedDeferred(undefined);
+  } else if (state === 'errored') {
+    writer.closed = rejectedDeferred(error);
+    writer.ready = rejectedDeferred(error);
+  } else {
+    writer.closed = deferred();
+    if (state === 'erroring') writer.ready = rejectedDeferred(error);
+    else writer.ready = stream.controller.holdsBack() ? deferred() : resolvedDeferred(undefined);
   }
   handled(writer.closed.promise);
+  handled(writer.ready.promise);
+  stream.writer = writer;
   return writer;
-}
-
-function rejectReady(writer, error) {
-  if (writer.ready.settled) writer.ready = rejectedDeferred(error);
-  else {
-    writer.ready.reject(error);
-    handled(writer.ready.promise);
-  }
 }
 
 function release(writer) {
   const { stream } = writer;
   if (stream === null) return;
   const error = new TypeError(RELEASED);
+  if (stream.state === 'writable' || stream.state === 'erroring') stream.controller.release(error);
   rejectReady(writer, error);
   if (writer.closed.settled) writer.closed = rejectedDeferred(error);
-  else {
-    writer.closed.reject(error);
-    handled(writer.closed.promise);
-  }
+  else writer.closed.reject(error);
   stream.writer = null;
   writer.stream = null;
 }
 
 function write(writer, chunk) {
   const { stream } = writer;
-  const { controller } = stream;
-  const size = controller.sizeOf(chunk);
-  if (stream !== writer.stream) return promiseReject(new TypeError(RELEASED));
-  const { state } = stream;
-  if (state === 'errored') return promiseReject(stream.error);
-  if (closeQueuedOrInFlight(stream) || state === 'closed') return promiseReject(new TypeError(CLOSED));
-  if (state === 'erroring') return promiseReject(stream.error);
-  const request = deferred();
-  stream.requests.push(request);
-  controller.write(chunk, size);
-  return request.promise;
+  if (stream.state === 'errored') return promiseReject(stream.error);
+  if (stream.state === 'closed') return promiseReject(new TypeError(CLOSED));
+  return stream.controller.write(chunk);
 }
 
 class WritableStreamDefaultWriter {
@@ -415,22 +133,29 @@ class WritableStreamDefaultWriter {
     if (stream.state === 'errored' || stream.state === 'erroring') return null;
     return stream.state === 'closed' ? 0 : stream.controller.desiredSize();
   }
-  async abort(reason) {
+  abort(reason) {
     if (!(#writer in this)) illegalInvocation();
-    if (this.#writer.stream === null) throw new TypeError(RELEASED);
+    if (this.#writer.stream === null) return promiseReject(new TypeError(RELEASED));
     return abort(this.#writer.stream, reason);
   }
-  async close() {
+  close() {
     if (!(#writer in this)) illegalInvocation();
     const { stream } = this.#writer;
-    if (stream === null) throw new TypeError(RELEASED);
-    if (closeQueuedOrInFlight(stream)) throw new TypeError(CLOSED);
-    return close(stream);
+    if (stream === null) return promiseReject(new TypeError(RELEASED));
+    try {
+      return close(stream);
+    } catch (error) {
+      return captured(error);
+    }
   }
   write(chunk) {
     if (!(#writer in this)) illegalInvocation();
     if (this.#writer.stream === null) return promiseReject(new TypeError(RELEASED));
-    return write(this.#writer, chunk);
+    try {
+      return write(this.#writer, chunk);
+    } catch (error) {
+      return captured(error);
+    }
   }
   releaseLock() {
     if (!(#writer in this)) illegalInvocation();
@@ -450,6 +175,7 @@ class WritableStream {
       this.#state = queuing;
       return;
     }
+    requireFlag('WritableStream');
     this.#state = newState();
     if (sink === undefined || sink === null) sink = {};
     if (typeof sink !== 'object' && typeof sink !== 'function') badConstructorArgument('WritableStream', 1, 'UnderlyingSink');
@@ -459,16 +185,19 @@ class WritableStream {
     if (!(#state in this)) illegalInvocation();
     return this.#state.writer !== null;
   }
-  async abort(reason) {
+  abort(reason) {
     if (!(#state in this)) illegalInvocation();
-    if (this.#state.writer !== null) throw new TypeError(LOCKED);
+    if (this.#state.writer !== null) return promiseReject(new TypeError(LOCKED));
     return abort(this.#state, reason);
   }
-  async close() {
+  close() {
     if (!(#state in this)) illegalInvocation();
-    if (this.#state.writer !== null) throw new TypeError(LOCKED);
-    if (closeQueuedOrInFlight(this.#state)) throw new TypeError(CLOSED);
-    return close(this.#state);
+    if (this.#state.writer !== null) return promiseReject(new TypeError(LOCKED));
+    try {
+      return close(this.#state);
+    } catch (error) {
+      return captured(error);
+    }
   }
   getWriter() {
     if (!(#state in this)) illegalInvocation();
@@ -515,10 +244,7 @@ return {
   stateOf,
   isWritableStream,
   createInner,
-  closeQueuedOrInFlight,
-  startErroring,
-  finishErroring,
-  updateBackpressure,
+  isClosing,
   acquire,
   release,
   write,

@@ -398,7 +398,7 @@ function isCloseCode(code) {
 // A copy of what a buffer or view holds; null for anything else.
 function bytesOf(message) {
   if (isView(message)) return new Uint8Array(message.buffer, message.byteOffset, message.byteLength).slice();
-  const bytes = typeof message === 'object' ? load('streams_byte').bufferView(message) : null;
+  const bytes = typeof message === 'object' ? load('streams_support').bufferView(message) : null;
   return bytes === null ? null : bytes.slice();
 }
 

@@ -53,6 +53,15 @@ pub(super) const TRAILING: Failure = "Trailing bytes after end of compressed dat
 pub(super) const INCOMPLETE: Failure = "Called close() on a decompression stream with incomplete data";
 pub(super) const COMPRESSION_FAILED: Failure = "Compression failed.";
 
+/// What is refused of compressed data that is otherwise whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Checks {
+    /// Bytes after its end, and an end before its own.
+    Strict,
+    /// Nothing, as Workers of old compatibility dates expect.
+    Lenient,
+}
+
 /// One direction of one stream: takes input whole, gives output in pieces.
 pub(super) trait Codec {
     /// Up to [`OUTPUT_BYTES_MAX`] more bytes from `input`; nothing when it needs more input.
@@ -120,15 +129,17 @@ enum Stage {
 
 struct Decompressor {
     format: Format,
+    checks: Checks,
     inflate: Decompress,
     crc: Crc,
     stage: Stage,
 }
 
 impl Decompressor {
-    fn new(format: Format) -> Self {
+    fn new(format: Format, checks: Checks) -> Self {
         Self {
             format,
+            checks,
             inflate: Decompress::new(format == Format::Deflate),
             crc: Crc::new(),
             stage: if format == Format::Gzip { Stage::GzipHeader } else { Stage::Body },
@@ -172,7 +183,13 @@ impl Decompressor {
                 input.drain(..GZIP_TRAILER_BYTES);
                 self.stage = Stage::End;
             }
-            Stage::End => return if input.is_empty() { Ok(false) } else { Err(TRAILING) },
+            Stage::End => {
+                if self.checks == Checks::Strict && !input.is_empty() {
+                    return Err(TRAILING);
+                }
+                input.clear();
+                return Ok(false);
+            }
         }
         Ok(true)
     }
@@ -182,7 +199,7 @@ impl Codec for Decompressor {
     fn step(&mut self, input: &mut VecDeque<u8>, closing: bool) -> Result<Vec<u8>, Failure> {
         let mut output = Vec::with_capacity(OUTPUT_BYTES_MAX);
         while self.advance(input, &mut output)? {}
-        if closing && output.is_empty() && !matches!(self.stage, Stage::End) {
+        if self.checks == Checks::Strict && closing && output.is_empty() && !matches!(self.stage, Stage::End) {
             return Err(INCOMPLETE);
         }
         Ok(output)
@@ -248,8 +265,8 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8
     set_function(scope, target, "next", next)
 }
 
-/// `open(format, compress, coding) → stream`; `undefined` for an unknown format. `coding` says that the format is a
-/// content coding.
+/// `open(format, compress, coding, strict) → stream`; `undefined` for an unknown format. `coding` says that the format is
+/// a content coding, `strict` what is refused when it is decoded.
 fn open(
     scope: &mut v8::PinScope<'_, '_>,
     args: v8::FunctionCallbackArguments<'_>,
@@ -263,7 +280,10 @@ fn open(
         (Format::Brotli, true) => (Box::new(body_brotli::Compressor::new(charge)), 0),
         (Format::Brotli, false) => (Box::new(body_brotli::Decompressor::new(charge)), 0),
         (_, true) => (Box::new(Compressor::new(format)), COMPRESSOR_BYTES),
-        (_, false) => (Box::new(Decompressor::new(format)), DECOMPRESSOR_BYTES),
+        (_, false) => {
+            let checks = if args.get(3).is_true() { Checks::Strict } else { Checks::Lenient };
+            (Box::new(Decompressor::new(format, checks)), DECOMPRESSOR_BYTES)
+        }
     };
     let mut stream =
         Stream { codec, input: VecDeque::new(), closing: false, codec_bytes, charge: Charge::new(host, 0) };
@@ -339,8 +359,13 @@ mod tests {
         for format in [Format::Gzip, Format::Deflate, Format::DeflateRaw] {
             for input in [Vec::new(), b"hello".to_vec(), vec![7; 3 << 20]] {
                 let packed = run(&mut Compressor::new(format), &input).expect("compresses");
-                assert_eq!(run(&mut Decompressor::new(format), &packed), Ok(input));
-                assert_eq!(run(&mut Decompressor::new(format), &packed[..packed.len() - 1]), Err(INCOMPLETE));
+                assert_eq!(run(&mut Decompressor::new(format, Checks::Strict), &packed), Ok(input.clone()));
+                let cut = &packed[..packed.len() - 1];
+                assert_eq!(run(&mut Decompressor::new(format, Checks::Strict), cut), Err(INCOMPLETE));
+                assert_eq!(run(&mut Decompressor::new(format, Checks::Lenient), cut).map(|_| ()), Ok(()));
+                let longer = [&packed[..], b"x"].concat();
+                assert_eq!(run(&mut Decompressor::new(format, Checks::Strict), &longer), Err(TRAILING));
+                assert_eq!(run(&mut Decompressor::new(format, Checks::Lenient), &longer), Ok(input.clone()));
             }
         }
     }

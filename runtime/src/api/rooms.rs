@@ -169,6 +169,10 @@ pub(super) static ROOMS: &[Room] = &[
         native: Some(timers::install_clock),
     },
     library("streams_support", include_str!("../../js/streams_support.js"), None),
+    library("streams_source", include_str!("../../js/streams_source.js"), None),
+    library("streams_sink", include_str!("../../js/streams_sink.js"), None),
+    library("streams_native", include_str!("../../js/streams_native.js"), None),
+    library("streams_native_sink", include_str!("../../js/streams_native_sink.js"), None),
     library("streams_derived", include_str!("../../js/streams_derived.js"), None),
     Room {
         name: "streams_byob",
