@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use futures::channel::oneshot;
 use loaderd_runtime::dynamic::{CodeWanted, DynamicLoader, DynamicWorker, Found, LoaderCap, WorkerCode};
+use loaderd_runtime::isolate::EntrypointSpec;
 use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::objects::{ClassCap, ObjectClass, ObjectKey};
 use loaderd_runtime::rpc::{Cap, CapKind, Message, RpcError};
 
 use crate::loader::WorkerLoader;
@@ -41,5 +43,27 @@ impl DynamicLoader for WorkerLoader {
 impl DynamicWorker for WorkerStub {
     fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap {
         Cap { kind: CapKind::Service, target: self.entrypoint(name, props, limits) }
+    }
+
+    fn class(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap {
+        let spec = EntrypointSpec { name: name.map(str::to_owned), props, limits };
+        let class = DynamicClass { worker: self.clone(), spec };
+        Cap { kind: CapKind::Service, target: Arc::new(ClassCap(Arc::new(class))) }
+    }
+}
+
+/// A class of Durable Objects of a Worker that was loaded for a Worker.
+struct DynamicClass {
+    worker: WorkerStub,
+    spec: EntrypointSpec,
+}
+
+impl ObjectClass for DynamicClass {
+    fn object(&self, key: ObjectKey) -> Cap {
+        Cap { kind: CapKind::Service, target: self.worker.facet(self.spec.clone(), key) }
+    }
+
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        Some(crate::entrypoint::NOT_TRANSFERABLE)
     }
 }

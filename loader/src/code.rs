@@ -9,6 +9,7 @@ pub use loaderd_runtime::dynamic::{GlobalOutbound, ModuleSource, WorkerCode};
 use loaderd_runtime::isolate::{ClockPolicy, HangPolicy};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent, WorkerSource};
+use loaderd_runtime::objects::ObjectNamespace;
 use loaderd_runtime::rpc::Message;
 
 /// The most bytes all module bodies of one Worker may have together.
@@ -88,6 +89,8 @@ pub struct CheckedCode {
     pub console: Option<Arc<dyn ConsoleSink>>,
     pub on_hang: HangPolicy,
     pub clock: ClockPolicy,
+    /// By class: the namespaces of its own Durable Objects.
+    pub objects: Vec<(String, Arc<dyn ObjectNamespace>)>,
 }
 
 /// Checks everything that can be known without starting it, in the platform's order. `parent` says whether the one who
@@ -118,6 +121,7 @@ pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, Code
         console: code.console,
         on_hang: code.on_hang,
         clock: code.clock,
+        objects: Vec::new(),
     })
 }
 

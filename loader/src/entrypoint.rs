@@ -17,6 +17,11 @@ use crate::callers::Caller;
 use crate::placement::{OnInvocationEnd, PlacedEntrypoint, PlacedInvocation};
 use crate::worker::{Generation, Worker};
 
+/// Why nothing of a loaded Worker may be handed to others.
+pub(crate) const NOT_TRANSFERABLE: &str = "Entrypoints to dynamically-loaded workers cannot be transferred to other Workers, because the system does not \
+     know how to reload this Worker from scratch. Instead, have the parent Worker expose an entrypoint which constructs \
+     the dynamic worker and forwards to it.";
+
 /// An entrypoint. Each call of it is one invocation, with a fresh budget. Cheap to clone.
 #[derive(Clone)]
 pub struct Entrypoint(Arc<Shared>);
@@ -107,11 +112,7 @@ impl Capability for Entrypoint {
     }
 
     fn refuses_transfer(&self) -> Option<&'static str> {
-        Some(
-            "Entrypoints to dynamically-loaded workers cannot be transferred to other Workers, because the system does \
-             not know how to reload this Worker from scratch. Instead, have the parent Worker expose an entrypoint which \
-             constructs the dynamic worker and forwards to it.",
-        )
+        Some(NOT_TRANSFERABLE)
     }
 
     fn as_any(&self) -> &dyn Any {

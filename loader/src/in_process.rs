@@ -150,7 +150,7 @@ impl PlacedEntrypoint for LocalEntrypoint {
         let on_end = Box::new(move |report: InvocationReport| on_end.call(report));
         let started = self.0.as_ref().map(|entrypoint| entrypoint.invoke_pipelined(call, reply, Some(on_end)));
         let (invocation, pipeline) = started.unzip();
-        Invoked { invocation: Arc::new(LocalInvocation(invocation)), pipeline }
+        Invoked { invocation: Arc::new(LocalInvocation(invocation)), pipeline: pipeline.flatten() }
     }
 }
 

@@ -1,15 +1,16 @@
 //! [`WorkerStub`]: what `load` and `get` give.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use loaderd_runtime::isolate::{EntrypointSpec, LoadReport};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::objects::ObjectKey;
-use loaderd_runtime::rpc::Message;
+use loaderd_runtime::rpc::{Call, Capability, Message, Reply};
 
 use crate::entrypoint::Entrypoint;
 use crate::error::LoaderError;
-use crate::worker::Worker;
+use crate::worker::{Busy, Worker};
 
 /// A loaded (or loading) Worker. Cheap to clone. While a stub, an entrypoint or a call of it is held the Worker is
 /// usable; an isolate that was evicted meanwhile, or that a limit ended, is started again by the next call.
@@ -37,6 +38,12 @@ impl WorkerStub {
         Arc::new(Entrypoint::of_object(Arc::clone(&self.0), spec, key))
     }
 
+    /// A Durable Object of a class of the Worker, which stays loaded while what is returned is held.
+    pub(crate) fn facet(&self, spec: EntrypointSpec, key: ObjectKey) -> Arc<dyn Capability> {
+        let entrypoint = Entrypoint::of_object(Arc::clone(&self.0), spec, key);
+        Arc::new(Held { entrypoint, _busy: self.0.hold() })
+    }
+
     /// Waits until the Worker runs. Dropping the future changes nothing.
     ///
     /// # Errors
@@ -55,5 +62,29 @@ impl WorkerStub {
     /// Ends the Worker for good: its isolate, its calls, and every call from now on. The first cause wins.
     pub fn end(&self, cause: Cause) {
         self.0.end(cause);
+    }
+}
+
+/// An object of a Worker that must not be evicted meanwhile: its state is in the isolate.
+struct Held {
+    entrypoint: Entrypoint,
+    _busy: Busy,
+}
+
+impl Capability for Held {
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        self.entrypoint.call(call, reply)
+    }
+
+    fn counts_as_subrequest(&self) -> bool {
+        true
+    }
+
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        self.entrypoint.refuses_transfer()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

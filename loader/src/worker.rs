@@ -54,7 +54,11 @@ impl Prepared {
             load: Arc::new(LoadCode {
                 source: code.source,
                 env: code.env,
-                channels: Channels { global_outbound, console: code.console.or_else(|| options.console.clone()) },
+                channels: Channels {
+                    global_outbound,
+                    console: code.console.or_else(|| options.console.clone()),
+                    objects: code.objects,
+                },
                 startup_cpu: limits.startup_cpu,
                 limits: limits.invocation.lowest(code.limits),
                 on_hang: code.on_hang,
@@ -90,6 +94,8 @@ struct State {
     generation: Generation,
     /// Open invocations of the isolate that runs now.
     active: usize,
+    /// Holders of what lives in the isolate.
+    held: usize,
     waiting: Vec<Arc<InvocationSlot>>,
     ready: Vec<oneshot::Sender<Result<LoadReport, LoaderError>>>,
 }
@@ -132,6 +138,7 @@ impl Worker {
                 report: None,
                 generation: 0,
                 active: 0,
+                held: 0,
                 waiting: Vec::new(),
                 ready: Vec::new(),
             }),
@@ -431,6 +438,30 @@ impl Worker {
         self.evict_over_bound();
     }
 
+    /// Keeps the isolate from being evicted while what is returned lives.
+    pub(crate) fn hold(&self) -> Busy {
+        self.state.lock().held += 1;
+        Busy(self.me.clone())
+    }
+
+    fn let_go(&self) {
+        {
+            let mut state = self.state.lock();
+            state.held -= 1;
+            if state.held > 0 || state.active > 0 {
+                return;
+            }
+            // It may have been taken off the list because it could not be evicted.
+            if let Phase::Running { idle, .. } = &mut state.phase {
+                if let Some(key) = idle.take() {
+                    self.host.live.no_longer_idle(key);
+                }
+                *idle = self.list_as_idle();
+            }
+        }
+        self.evict_over_bound();
+    }
+
     fn list_as_idle(&self) -> Option<IdleKey> {
         (self.stay == Stay::Evictable).then(|| self.host.live.became_idle(self.me.clone()))
     }
@@ -448,7 +479,7 @@ impl Worker {
     pub(crate) fn evict(&self) -> bool {
         let isolate = {
             let mut state = self.state.lock();
-            if state.active > 0 {
+            if state.active > 0 || state.held > 0 {
                 return false;
             }
             let Phase::Running { isolate, .. } = &state.phase else { return false };
@@ -530,6 +561,17 @@ impl Worker {
             && let Some(namespace) = namespace.upgrade()
         {
             namespace.forget(name, self);
+        }
+    }
+}
+
+/// Keeps a Worker's isolate from being evicted.
+pub(crate) struct Busy(Weak<Worker>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(worker) = self.0.upgrade() {
+            worker.let_go();
         }
     }
 }

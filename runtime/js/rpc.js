@@ -40,6 +40,7 @@ const PATH_MAX = 64;
 // What a value is written for; the numbers are Rust's.
 const ARGUMENTS = 0;
 const RESULT = 1;
+const ENVIRONMENT = 2;
 const THROWN = 3;
 
 const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
@@ -89,6 +90,8 @@ const LOADER = 5;
 const NAMESPACE = 6;
 // An object that an internal module made from a capability.
 const WRAPPED = 7;
+// A class of Durable Objects.
+const CLASS = 8;
 
 // What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
 // have it called on other people's stubs.
@@ -418,6 +421,7 @@ function makeProperty(parent, name) {
 function makeStub(id, kind) {
   if (kind === LOADER) return load('worker_loader').make(id);
   if (kind === NAMESPACE) return load('durable_objects').makeNamespace(id);
+  if (kind === CLASS) return load('durable_objects').makeClass(id);
   const state = { __proto__: null, kind, id, disposed: false };
   if (kind === STUB) return makeCallable(RpcStub.prototype, state);
   // A Worker without RPC has services to fetch from only.
@@ -480,6 +484,7 @@ function describe(object, purpose) {
   const state = stateOf(object);
   if (state !== undefined) {
     if (state.kind === SERVICE) return state.id;
+    if (state.kind === NAMESPACE || state.kind === CLASS) return describeObjects(state, purpose);
     if (state.kind === WRAPPED) return [WRAPPED_BINDING, load('wrapped').describe(state)];
     if (state.kind !== STUB) return NOT_SERIALIZABLE[state.kind];
     if (purpose > RESULT) {
@@ -495,6 +500,15 @@ function describe(object, purpose) {
   if (proxy || typeof object === 'function' || isTarget(object)) return describeReceiver(object, purpose, proxy);
   if (isDOMException(object)) return [DOM_EXCEPTION, [object.name, object.message, object.stack]];
   return isResource(object) ? load('rpc_http').describe(object, purpose <= RESULT) : undefined;
+}
+
+// Of Durable Objects only classes cross, and only to where objects can be made of them.
+function describeObjects({ kind, id, className }, purpose) {
+  if (className !== undefined) return kind === CLASS ? 'LoopbackDurableObjectClass' : 'LoopbackDurableObjectNamespace';
+  if (kind === NAMESPACE || purpose !== ENVIRONMENT) {
+    return kind === NAMESPACE ? 'DurableObjectNamespace' : 'DurableObjectClass';
+  }
+  return id;
 }
 
 function describeReceiver(object, purpose, proxy) {
@@ -785,6 +799,8 @@ return {
   RpcTarget,
   ServiceStub,
   SERVICE,
+  NAMESPACE,
+  CLASS,
   WRAPPED,
   ungate,
   STUB,

@@ -229,6 +229,15 @@ class WorkerStub {
     const { 0: cpuMs, 1: subRequests } = toLimits('EntrypointOptions', options?.limits);
     return rpc.makeStub(native.entrypoint(this.#id, entrypoint, props, cpuMs, subRequests), rpc.SERVICE);
   }
+  getDurableObjectClass(name, options) {
+    if (!isObject(this) || !(#id in this)) illegalInvocation();
+    const className = name === undefined || name === null ? undefined : `${name}`;
+    if (!isDictionary(options)) badArgument('WorkerStub', 'getDurableObjectClass', 2, 'EntrypointOptions');
+    const props = options?.props;
+    if (props !== undefined && !isObject(props)) badField('EntrypointOptions', 'props', 'Object');
+    const { 0: cpuMs, 1: subRequests } = toLimits('EntrypointOptions', options?.limits);
+    return rpc.makeStub(native.objectClass(this.#id, className, props, cpuMs, subRequests), rpc.CLASS);
+  }
 }
 expose(WorkerLoader, 'WorkerLoader');
 expose(WorkerStub, 'WorkerStub');

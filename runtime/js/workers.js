@@ -120,6 +120,16 @@ function loopbacks() {
   for (let i = 0; i < names.length; i++) {
     const name = names[i];
     const value = main[name];
+    if (extendsClass(value, DurableObject)) {
+      defineProperty(stubs, name, {
+        __proto__: null,
+        value: load('durable_objects').makeOwn(name),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+      continue;
+    }
     const isEntrypoint =
       typeof value === 'function' ? extendsClass(value, WorkerEntrypoint) : typeof value === 'object' && value !== null;
     if (!isEntrypoint) continue;
@@ -221,7 +231,7 @@ function callObject(name, object, props, path, args) {
     if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
     return rpc.callMember(rpc.lookup(instance, false, path, rpc.RESERVED_OF_ENTRYPOINTS), path, args);
   };
-  return load('durable_objects').withObject(name, object, about, make, deliver);
+  return load('durable_object_state').withObject(name, object, about, args, make, deliver);
 }
 
 function handlerOf(handler, name) {

@@ -1,6 +1,7 @@
 //! The traits through which everything leaves an isolate. No channel, no authority.
 
 use crate::limits::{Outcome, Usage};
+use crate::objects::ObjectNamespace;
 use crate::rpc::Cap;
 
 /// What a loaded Worker may reach outside itself, given once, when it is loaded.
@@ -10,6 +11,8 @@ pub struct Channels {
     pub global_outbound: Option<Cap>,
     /// Called on the isolate's thread for each console line; must not block.
     pub console: Option<std::sync::Arc<dyn ConsoleSink>>,
+    /// By class: the namespaces of the Worker's own Durable Objects, for `ctx.exports`.
+    pub objects: Vec<(String, std::sync::Arc<dyn ObjectNamespace>)>,
 }
 
 /// The severity of a console line, in the platform's names.

@@ -109,6 +109,9 @@ pub struct Found {
 pub trait DynamicWorker: Send + Sync + 'static {
     /// An entrypoint of it, as a service. `None` and `"default"` are the default export.
     fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap;
+
+    /// A class of Durable Objects of it, to make facets of. `None` and `"default"` are the default export.
+    fn class(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap;
 }
 
 /// Where a Worker's code is to be delivered: exactly once, also when dropped.

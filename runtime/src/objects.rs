@@ -13,12 +13,73 @@ use sha2::{Digest, Sha256};
 use crate::rpc::{Call, Cap, Capability, Reply, RpcError};
 
 /// Which object of a class an entrypoint means.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ObjectKey {
     /// 64 hexadecimal digits or, in a namespace without a unique key, any string.
     pub id: String,
     /// What it was named by, where it was.
     pub name: Option<String>,
+    /// Which facet of another object it is; `None`: it is none.
+    pub facet: Option<Facet>,
+    /// What calls of it do.
+    pub purpose: Purpose,
+}
+
+/// What makes a facet another object than those with its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Facet {
+    /// Its parent, and its name there, as one text that no other facet has.
+    pub path: String,
+    /// How far it is from an object that is no facet; from 1.
+    pub depth: u32,
+}
+
+/// What a call of an object does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// It is an event of the object.
+    #[default]
+    Event,
+    /// It ends the object, whose events fail with the call's argument. The next event makes it anew.
+    Abort,
+    /// The same, and what the object stored is gone.
+    Delete,
+}
+
+impl ObjectKey {
+    /// What tells it from the other objects of its class.
+    pub(crate) fn identity(&self) -> (String, String) {
+        (self.id.clone(), self.facet.as_ref().map_or_else(String::new, |facet| facet.path.clone()))
+    }
+}
+
+/// A class of Durable Objects that is not bound to a namespace: facets are made of it.
+pub trait ObjectClass: Send + Sync + 'static {
+    /// An object, as a service. It comes into being when it is first called, and lasts while the service is held.
+    fn object(&self, key: ObjectKey) -> Cap;
+
+    /// Why it may not be handed to another Worker, if it may not; the text of the `DataCloneError` that says so.
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A class as a capability: revived as a `DurableObjectClass`. It does not cross to other processes.
+pub struct ClassCap(pub Arc<dyn ObjectClass>);
+
+impl Capability for ClassCap {
+    fn call(&self, _: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        reply.send(Err(RpcError::new("TypeError", "This object cannot be called over RPC.")));
+        None
+    }
+
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        self.0.refuses_transfer()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 /// The objects of one class.

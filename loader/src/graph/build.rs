@@ -245,5 +245,6 @@ fn code(
         console: options.console.clone(),
         on_hang: HangPolicy::Report,
         clock: options.clock,
+        objects: env::own_namespaces(name, worker, reach, objects),
     })
 }

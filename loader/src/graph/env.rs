@@ -10,7 +10,7 @@ use loaderd_runtime::rpc::{Cap, CapKind, Message};
 use super::build::GraphError;
 use super::{Reach, Service};
 use crate::WorkerLoader;
-use crate::config::{Binding, BindingValue, Config, NamespaceKind, ServiceDesignator};
+use crate::config::{Binding, BindingValue, Config, NamespaceKind, ServiceDesignator, Worker};
 use crate::host::{LoaderHost, LoaderOptions};
 
 /// The loaders of a configuration: bindings with the same id share a cache.
@@ -67,6 +67,23 @@ impl ObjectNamespace for Objects {
     }
 }
 
+fn namespace(service: &str, class: &str, reach: &Reach, objects: &UniqueKeys<'_>) -> Arc<dyn ObjectNamespace> {
+    let unique_key = objects.get(&(service, class)).cloned().flatten();
+    let class = ServiceDesignator { entrypoint: Some(class.to_owned()), ..ServiceDesignator::to(service) };
+    Arc::new(Objects { reach: reach.clone(), class, unique_key })
+}
+
+/// The namespaces of a Worker's own classes, which it finds in `ctx.exports`.
+pub(super) fn own_namespaces(
+    name: &str,
+    worker: &Worker,
+    reach: &Reach,
+    objects: &UniqueKeys<'_>,
+) -> Vec<(String, Arc<dyn ObjectNamespace>)> {
+    let classes = worker.durable_object_namespaces.iter().map(|declared| declared.class_name.clone());
+    classes.map(|class| (class.clone(), namespace(name, &class, reach, objects))).collect()
+}
+
 /// Makes a Worker's `env`.
 pub(super) fn env(
     worker: &str,
@@ -107,13 +124,8 @@ fn members(
             }
             BindingValue::DurableObjectNamespace(designator) => {
                 let service = designator.service.as_deref().unwrap_or(worker);
-                let unique_key = objects.get(&(service, designator.class_name.as_str())).cloned().flatten();
-                let class = ServiceDesignator {
-                    entrypoint: Some(designator.class_name.clone()),
-                    ..ServiceDesignator::to(service)
-                };
-                let namespace = Objects { reach: reach.clone(), class, unique_key };
-                let target = Arc::new(NamespaceCap(Arc::new(namespace)));
+                let namespace = namespace(service, &designator.class_name, reach, objects);
+                let target = Arc::new(NamespaceCap(namespace));
                 Plain::Cap(Cap { kind: CapKind::Service, target })
             }
             BindingValue::Wrapped(wrapped) => {

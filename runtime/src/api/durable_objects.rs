@@ -1,10 +1,19 @@
 //! The Rust half of the room `durable_objects`: ids of a namespace, and its objects as imports of the invocation.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use super::args::{set_function, throw_error, throw_type_error};
 use crate::isolate::state::IsolateState;
-use crate::objects::{NamespaceCap, ObjectKey, ObjectNamespace, id_from_name, id_from_string, new_unique_id};
+use crate::isolate::{EntrypointSpec, WeakIsolate};
+use crate::limits::Cause;
+use crate::objects::{
+    self, ClassCap, Facet, NamespaceCap, ObjectClass, ObjectKey, ObjectNamespace, id_from_name, id_from_string,
+    new_unique_id,
+};
+use crate::rpc::serialize::{Purpose, serialize};
 use crate::rpc::state::{Keep, RpcState};
-use std::sync::Arc;
+use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
 type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
@@ -13,7 +22,116 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "newUniqueId", unique)?;
     set_function(scope, native, "idFromName", named)?;
     set_function(scope, native, "idFromString", parsed)?;
-    set_function(scope, native, "object", object)
+    set_function(scope, native, "object", object)?;
+    set_function(scope, native, "ownClass", own_class)?;
+    set_function(scope, native, "ownNamespace", own_namespace)
+}
+
+pub(super) fn install_facets(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "facet", facet)?;
+    set_function(scope, native, "drop", drop_import)
+}
+
+/// A class of the Worker's own.
+struct OwnClass {
+    isolate: WeakIsolate,
+    spec: EntrypointSpec,
+}
+
+impl ObjectClass for OwnClass {
+    fn object(&self, key: ObjectKey) -> Cap {
+        let target: Arc<dyn Capability> = match self.isolate.upgrade() {
+            Some(isolate) => isolate.object(self.spec.clone(), key),
+            None => Arc::new(Gone),
+        };
+        Cap { kind: CapKind::Service, target }
+    }
+}
+
+/// What stands for the objects of an isolate that is gone.
+struct Gone;
+
+impl Capability for Gone {
+    fn call(&self, _: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        reply.send(Err(RpcError { disconnected: true, ..RpcError::ended(Cause::Shutdown) }));
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Keeps a capability for as long as the isolate lives, or until it is dropped.
+fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>) {
+    match RpcState::of(scope).import(cap, None, Keep::UntilDropped) {
+        Ok(import) => returned.set(v8::Number::new(scope, import as f64).into()),
+        Err(error) => throw_error(scope, error.message()),
+    }
+}
+
+/// `ownClass(name, props?)`: the import of a class of this Worker.
+fn own_class<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let name = arguments.get(0).to_rust_string_lossy(scope);
+    let props = match arguments.get(1) {
+        props if props.is_undefined() => None,
+        props => match serialize(scope, props, Purpose::Environment) {
+            Some(props) => Some(props),
+            None => return,
+        },
+    };
+    // While the isolate is going, nobody can make objects of it.
+    let Some(isolate) = IsolateState::of(scope).isolate() else { return };
+    let spec = EntrypointSpec { name: Some(name), props, ..EntrypointSpec::default() };
+    let class = OwnClass { isolate: isolate.downgrade(), spec };
+    let cap = Cap { kind: CapKind::Service, target: Arc::new(ClassCap(Arc::new(class))) };
+    keep(scope, cap, &mut returned);
+}
+
+/// `ownNamespace(name)`: the import of the namespace that a class of this Worker has; undefined when it has none.
+fn own_namespace<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let name = arguments.get(0).to_rust_string_lossy(scope);
+    let worker = IsolateState::of(scope).worker.borrow().clone();
+    let found = worker.and_then(|worker| {
+        worker.channels.objects.iter().find(|(class, _)| *class == name).map(|(_, namespace)| namespace.clone())
+    });
+    if let Some(namespace) = found {
+        let cap = Cap { kind: CapKind::Service, target: Arc::new(NamespaceCap(namespace)) };
+        keep(scope, cap, &mut returned);
+    }
+}
+
+/// `facet(class, id, name, path, depth, purpose)`: the import of a facet, as a service.
+fn facet<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let import = v8::Local::<v8::Number>::try_from(arguments.get(0)).map_or(0, |number| number.value() as u64);
+    let current = IsolateState::of(scope).current().map(|invocation| invocation.id);
+    let cap = match RpcState::of(scope).imported(import, current) {
+        Ok(cap) => cap,
+        Err(error) => return throw_error(scope, error.message()),
+    };
+    let Some(ClassCap(class)) = cap.target.as_any().downcast_ref() else { return };
+    let name = arguments.get(2);
+    let key = ObjectKey {
+        id: arguments.get(1).to_rust_string_lossy(scope),
+        name: name.is_string().then(|| name.to_rust_string_lossy(scope)),
+        facet: Some(Facet {
+            path: arguments.get(3).to_rust_string_lossy(scope),
+            depth: arguments.get(4).uint32_value(scope).unwrap_or(1),
+        }),
+        purpose: match arguments.get(5).uint32_value(scope) {
+            Some(1) => objects::Purpose::Abort,
+            Some(2) => objects::Purpose::Delete,
+            _ => objects::Purpose::Event,
+        },
+    };
+    let cap = class.object(key);
+    keep(scope, cap, &mut returned);
+}
+
+/// `drop(import)`.
+fn drop_import<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    let import = v8::Local::<v8::Number>::try_from(arguments.get(0)).map_or(0, |number| number.value() as u64);
+    RpcState::of(scope).drop_import(import);
 }
 
 /// The namespace of an import. `None` with an exception pending.
@@ -69,7 +187,7 @@ fn object<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut re
     let Some(current) = IsolateState::of(scope).current() else {
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     };
-    let cap = namespace.object(ObjectKey { id, name });
+    let cap = namespace.object(ObjectKey { id, name, ..ObjectKey::default() });
     match RpcState::of(scope).import(cap, Some(current.id), Keep::UntilDropped) {
         Ok(import) => returned.set(v8::Number::new(scope, import as f64).into()),
         Err(error) => throw_error(scope, error.message()),

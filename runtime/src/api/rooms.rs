@@ -58,6 +58,13 @@ pub(super) static ROOMS: &[Room] = &[
     library("rpc_streams", include_str!("../../js/rpc_streams.js"), None),
     library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
     library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),
+    library("durable_object_state", include_str!("../../js/durable_object_state.js"), None),
+    library("durable_object_storage", include_str!("../../js/durable_object_storage.js"), None),
+    library(
+        "durable_object_facets",
+        include_str!("../../js/durable_object_facets.js"),
+        Some(durable_objects::install_facets),
+    ),
     library("sockets", include_str!("../../js/sockets.js"), None),
     library("unsafe", include_str!("../../js/unsafe.js"), Some(unsafe_eval::install)),
     library("wrapped", include_str!("../../js/wrapped.js"), Some(unsafe_eval::install_wrapped)),

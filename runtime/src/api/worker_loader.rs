@@ -14,7 +14,7 @@ use crate::limits::ResourceLimits;
 use crate::modules::ModuleContent;
 use crate::rpc::serialize::{Purpose, serialize, throw_data_clone_error};
 use crate::rpc::state::{Keep, RpcState};
-use crate::rpc::{Cap, CapKind, Capability, RpcError, errors};
+use crate::rpc::{Cap, CapKind, Capability, Message, RpcError, errors};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
 type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
@@ -25,6 +25,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "codeArrived", code_arrived)?;
     set_function(scope, native, "codeFailed", code_failed)?;
     set_function(scope, native, "entrypoint", entrypoint)?;
+    set_function(scope, native, "objectClass", object_class)?;
     set_function(scope, native, "isWasmModule", is_wasm_module)?;
     set_function(scope, native, "isBuffer", is_buffer)
 }
@@ -132,6 +133,22 @@ fn code_failed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _
 
 /// `entrypoint(worker, name, props, cpuMs, subRequests)`: the import of a service.
 fn entrypoint<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    part_of_worker(scope, &arguments, &mut returned, |worker, name, props, limits| {
+        worker.entrypoint(name, props, limits)
+    });
+}
+
+/// The same of a class of Durable Objects.
+fn object_class<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    part_of_worker(scope, &arguments, &mut returned, |worker, name, props, limits| worker.class(name, props, limits));
+}
+
+fn part_of_worker<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    arguments: &Arguments<'s>,
+    returned: &mut Returned<'_>,
+    part: impl FnOnce(&dyn DynamicWorker, Option<&str>, Option<Message>, ResourceLimits) -> Cap,
+) {
     let Some(worker) = imported(scope, arguments.get(0)) else { return };
     let name = arguments.get(1);
     let name = name.is_string().then(|| name.to_rust_string_lossy(scope));
@@ -144,7 +161,7 @@ fn entrypoint<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mu
     };
     let limits = limits(arguments.get(3), arguments.get(4));
     let Some(WorkerCap(worker)) = worker.target.as_any().downcast_ref() else { return };
-    let cap = worker.entrypoint(name.as_deref(), props, limits);
+    let cap = part(&**worker, name.as_deref(), props, limits);
     if let Some(service) = import(scope, cap.target, Keep::UntilDropped) {
         returned.set(number(scope, service));
     }

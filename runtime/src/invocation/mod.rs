@@ -112,12 +112,13 @@ impl InvocationState {
         self.cpu_used_ns.set(self.cpu_used_ns.get().saturating_add(used_ns));
     }
 
-    /// Gives a Durable Object's invocation its whole CPU budget again, from the next turn on: each thing that is
+    /// Gives a Durable Object's invocation its whole CPU budget and its subrequests again, from the next turn on: each thing that is
     /// delivered to an object has one. False for other invocations, which have one for all they do.
     pub(crate) fn refill(&self) -> bool {
         let of_object = self.of_object.get();
         if of_object {
             self.cpu_refilled_ns.set(self.cpu_used_ns.get());
+            self.sub_requests.set(0);
         }
         of_object
     }
@@ -206,7 +207,7 @@ impl InvocationState {
         self.timers_fired.get()
     }
 
-    /// It is an event of a Durable Object, which another event of the same object may still answer.
+    /// It is a Durable Object's: all events of the object are one invocation, which goes on until the object ends.
     pub(crate) fn set_of_object(&self) {
         self.of_object.set(true);
     }
@@ -215,9 +216,13 @@ impl InvocationState {
         self.of_object.get()
     }
 
-    /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task can
-    /// still make progress. Pending calls, timers and callbacks do not keep it.
+    /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task
+    /// can still make progress. Pending calls, timers and callbacks do not keep it. A Durable Object's is over only when
+    /// it was aborted.
     pub(crate) fn over(&self) -> bool {
+        if self.of_object.get() {
+            return self.aborted.get();
+        }
         self.aborted.get()
             || (self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable()))
     }

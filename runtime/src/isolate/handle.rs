@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::inbox::{Invoke, Item, Shared};
 use super::thread;
 use super::{EntrypointSpec, IsolateConfig, LoadCode, LoadError, LoadReport, SpawnError};
+use crate::channel::InvocationReport;
 use crate::invocation::{InvocationId, OnEnd};
-use crate::limits::Cause;
+use crate::limits::{Cause, Outcome, Usage};
 use crate::objects::ObjectKey;
 use crate::rpc::exports::{ExportId, ObjectRef};
-use crate::rpc::{Call, Capability, Reply};
+use crate::rpc::{Call, Capability, Reply, RpcError};
 
 /// A handle to an isolate: cheap to clone, usable from any thread, never blocking.
 #[derive(Clone)]
@@ -126,7 +127,10 @@ impl Entrypoint {
     /// Starts an invocation. `on_end` is called once, on the isolate's thread, when nothing of it is left.
     /// Dropping the returned handle does not end it.
     pub fn invoke(&self, call: Call, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
-        self.start(self.isolate.shared().next_id(), call, reply, None, on_end)
+        match self.invocation() {
+            Some(id) => self.start(id, call, reply, None, on_end),
+            None => self.refuse(reply, on_end),
+        }
     }
 
     /// The same, with what stands for the result before it is known.
@@ -135,10 +139,28 @@ impl Entrypoint {
         call: Call,
         reply: Reply,
         on_end: Option<OnEnd>,
-    ) -> (Invocation, Arc<dyn Capability>) {
-        let id = self.isolate.shared().next_id();
+    ) -> (Invocation, Option<Arc<dyn Capability>>) {
+        let Some(id) = self.invocation() else { return (self.refuse(reply, on_end), None) };
         let (result, pipeline) = ObjectRef::result_of(&self.isolate, id);
-        (self.start(id, call, reply, Some(result), on_end), pipeline)
+        (self.start(id, call, reply, Some(result), on_end), Some(pipeline))
+    }
+
+    /// A new invocation, or the object's, which all its events belong to. `None`: there are too many objects.
+    fn invocation(&self) -> Option<InvocationId> {
+        let shared = self.isolate.shared();
+        match &self.object {
+            None => Some(shared.next_id()),
+            Some(key) => shared.object_invocation(self.spec.name.as_deref().unwrap_or("default"), key),
+        }
+    }
+
+    fn refuse(&self, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
+        let error = RpcError { overloaded: true, ..RpcError::new("Error", "There are too many Durable Objects.") };
+        reply.send(Err(error));
+        if let Some(on_end) = on_end {
+            on_end(InvocationReport { outcome: Outcome::Exception, usage: Usage::default() });
+        }
+        Invocation { isolate: self.isolate.clone(), id: None }
     }
 
     fn start(
@@ -151,6 +173,8 @@ impl Entrypoint {
     ) -> Invocation {
         let (entrypoint, object) = (self.spec.clone(), self.object.clone());
         self.isolate.shared().request(Box::new(Invoke { id, entrypoint, object, call, reply, result, on_end }));
+        // One event of an object cannot be ended by itself.
+        let id = self.object.is_none().then_some(id);
         Invocation { isolate: self.isolate.clone(), id }
     }
 
@@ -163,7 +187,7 @@ impl Entrypoint {
 
 impl Capability for Entrypoint {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        Some(self.invoke_pipelined(call, reply, None).1)
+        self.invoke_pipelined(call, reply, None).1
     }
 
     fn counts_as_subrequest(&self) -> bool {
@@ -178,13 +202,16 @@ impl Capability for Entrypoint {
 /// A running invocation, seen from outside.
 pub struct Invocation {
     isolate: Isolate,
-    id: InvocationId,
+    /// `None`: there is nothing to end.
+    id: Option<InvocationId>,
 }
 
 impl Invocation {
     /// Ends this invocation alone: its callers get `cause`, what it had pending is dropped. A turn that is running
-    /// is not interrupted; its CPU limit, or [`Isolate::end`], does that.
+    /// is not interrupted; its CPU limit, or [`Isolate::end`], does that. An event of a Durable Object goes on.
     pub fn end(&self, cause: Cause) {
-        self.isolate.shared().post(Item::EndInvocation(self.id, cause));
+        if let Some(id) = self.id {
+            self.isolate.shared().post(Item::EndInvocation(id, cause));
+        }
     }
 }

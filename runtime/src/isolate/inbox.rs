@@ -1,6 +1,7 @@
 //! The way into an isolate: a queue read by its thread, and the sticky cause that ends it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
@@ -60,6 +61,12 @@ pub(crate) enum Scope {
     DynamicImport = 2,
 }
 
+/// Durable Objects of one isolate.
+pub(crate) const OBJECTS_MAX: usize = 100_000;
+
+/// An object's class, id and facet.
+type ObjectName = (String, String, String);
+
 type OnIsolateEnd = Box<dyn FnOnce(Cause) + Send>;
 
 /// What every handle, capability and the thread itself share.
@@ -84,6 +91,8 @@ pub(crate) struct Shared {
     /// Whether there are memories that grow unseen, and whether the thread was asked to look at them and has not yet.
     has_wasm: AtomicBool,
     look_asked: AtomicBool,
+    /// The invocation of each Durable Object that was called: all its events are one.
+    objects: Mutex<HashMap<ObjectName, InvocationId>>,
     next_id: AtomicU64,
 }
 
@@ -104,6 +113,7 @@ impl Shared {
             owner: OnceLock::new(),
             has_wasm: AtomicBool::new(false),
             look_asked: AtomicBool::new(false),
+            objects: Mutex::default(),
             next_id: AtomicU64::new(1),
         }
     }
@@ -132,6 +142,22 @@ impl Shared {
     /// A number unique in this isolate.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, SeqCst)
+    }
+
+    /// The invocation of an object, which goes on until the object ends. `None`: there are too many objects.
+    pub(crate) fn object_invocation(&self, class: &str, key: &ObjectKey) -> Option<InvocationId> {
+        let (id, facet) = key.identity();
+        let mut objects = self.objects.lock();
+        let known = objects.len();
+        match objects.entry((class.to_owned(), id, facet)) {
+            Entry::Occupied(entry) => Some(*entry.get()),
+            Entry::Vacant(entry) => (known < OBJECTS_MAX).then(|| *entry.insert(self.next_id())),
+        }
+    }
+
+    /// The invocation of an object is over: the next event begins another.
+    pub(crate) fn object_ended(&self, invocation: InvocationId) {
+        self.objects.lock().retain(|_, known| *known != invocation);
     }
 
     /// Keeps a reply that an invocation owes; returns its key.

@@ -10,16 +10,17 @@ use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
 use super::{HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
+use crate::channel::InvocationReport;
 use crate::error::Blame;
-use crate::invocation::InvocationState;
-use crate::limits::Cause;
+use crate::invocation::{InvocationState, OnEnd};
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
 use crate::limits::overshoot;
 use crate::limits::watchdog::Registration;
+use crate::limits::{Cause, Outcome};
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
 use crate::modules::registry::Registry;
 use crate::modules::start;
-use crate::rpc::glue;
+use crate::rpc::{Reply, glue};
 use crate::vm::Vm;
 
 /// CPU budget of turns that belong to no invocation: releasing objects, running finalizers.
@@ -180,6 +181,20 @@ impl Thread {
 
     fn invoke(&mut self, invoke: Invoke) {
         let Invoke { id, entrypoint, object, call, reply, result, on_end } = invoke;
+        if object.is_some()
+            && let Some(invocation) = self.vm.state.invocation(id)
+        {
+            // Another event of an object that is there.
+            invocation.refill();
+            let reply = event_reply(reply, on_end);
+            let target = (&*entrypoint, object.as_deref());
+            self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
+            return;
+        }
+        let (reply, on_end) = match object {
+            Some(_) => (event_reply(reply, on_end), None),
+            None => (reply, on_end),
+        };
         let code_limits = self.vm.state.worker.borrow().as_ref().map(|worker| worker.limits).unwrap_or_default();
         let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end, &self.shared);
         self.vm.state.add_invocation(invocation.clone());
@@ -212,6 +227,9 @@ impl Thread {
     /// Answers what an invocation left unanswered and drops what it held.
     fn end_invocation(&mut self, id: u64, cause: Option<Cause>) {
         let Some(invocation) = self.vm.state.remove_invocation(id) else { return };
+        if invocation.is_of_object() {
+            self.shared.object_ended(id);
+        }
         invocation.finish(cause);
         self.run_turn(Payer::Housekeeping, |scope| glue::invocation_ended(scope, id));
     }
@@ -270,6 +288,20 @@ impl Thread {
         }
         self.vm.dispose();
     }
+}
+
+/// The reply of an object's event, which ends with its answer; what the object goes on with is nobody's event.
+fn event_reply(reply: Reply, on_end: Option<OnEnd>) -> Reply {
+    let Some(on_end) = on_end else { return reply };
+    Reply::new(move |answer| {
+        let outcome = match &answer.result {
+            Ok(_) => Outcome::Ok,
+            Err(error) => error.cause.map_or(Outcome::Exception, Cause::outcome),
+        };
+        let usage = answer.usage;
+        reply.send(answer);
+        on_end(InvocationReport { outcome, usage });
+    })
 }
 
 fn load_worker<'s>(

@@ -10,7 +10,7 @@ use crate::dynamic::LoaderCap;
 use crate::invocation::InvocationId;
 use crate::isolate::state::IsolateState;
 use crate::js::throw_error;
-use crate::objects::NamespaceCap;
+use crate::objects::{ClassCap, NamespaceCap};
 
 /// A value, and the stubs in it, which are disposed of together.
 pub(crate) struct Received<'s> {
@@ -37,6 +37,7 @@ pub(crate) fn deserialize<'s>(
             CapKind::Object | CapKind::Function => 0,
             CapKind::Service if cap.target.as_any().is::<LoaderCap>() => 5,
             CapKind::Service if cap.target.as_any().is::<NamespaceCap>() => 6,
+            CapKind::Service if cap.target.as_any().is::<ClassCap>() => 8,
             CapKind::Service => 1,
         };
         let import = match rpc.import(cap, owner, Keep::UntilDropped) {

@@ -73,15 +73,19 @@ pub(crate) fn serve_entrypoint(
     });
 }
 
-/// An object's id and name for JavaScript; undefined where no object is meant.
+/// An object's key for JavaScript: id, name, facet path and depth, purpose; undefined where no object is meant.
 fn object_key<'s>(scope: &mut v8::PinScope<'s, '_>, object: Option<&ObjectKey>) -> v8::Local<'s, v8::Value> {
-    let Some(ObjectKey { id, name }) = object else { return v8::undefined(scope).into() };
+    let Some(ObjectKey { id, name, facet, purpose }) = object else { return v8::undefined(scope).into() };
     let id = string(scope, id).into();
+    let (path, depth) = facet.as_ref().map_or(("", 0), |facet| (facet.path.as_str(), facet.depth));
+    let path = string(scope, path).into();
+    let depth = v8::Integer::new_from_unsigned(scope, depth).into();
+    let purpose = v8::Integer::new(scope, *purpose as i32).into();
     let name = match name {
         Some(name) => string(scope, name).into(),
         None => v8::undefined(scope).into(),
     };
-    v8::Array::new_with_elements(scope, &[id, name]).into()
+    v8::Array::new_with_elements(scope, &[id, name, path, depth, purpose]).into()
 }
 
 /// Runs `start`; what it throws fails the call.

@@ -153,7 +153,7 @@ pub(in crate::sandbox) fn read_load(
             extensions: extensions.into(),
         },
         env,
-        channels: loaderd_runtime::channel::Channels { global_outbound, console: None },
+        channels: loaderd_runtime::channel::Channels { global_outbound, ..Default::default() },
         startup_cpu: Duration::from_micros(reader.get_startup_cpu()),
         limits: read_limits(reader.get_limits()?)?,
         on_hang: match reader.get_on_hang()? {
