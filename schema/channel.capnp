@@ -255,6 +255,8 @@ struct Module {
     none @0;
     shared @1;
   }
+  namedExports @9 :List(Text);
+  # Of a commonJs module.
 }
 
 struct Loaded {

@@ -170,9 +170,9 @@ fn content_bytes(content: &ModuleContent) -> usize {
     match content {
         ModuleContent::EsModule(text)
         | ModuleContent::ServiceWorker(text)
-        | ModuleContent::CommonJs(text)
         | ModuleContent::Text(text)
         | ModuleContent::Json(text) => text.len(),
+        ModuleContent::CommonJs(module) => module.source.len(),
         ModuleContent::Data(bytes) | ModuleContent::Wasm(bytes) => bytes.len(),
         ModuleContent::Builtin => 0,
     }

@@ -152,13 +152,19 @@ function frame() {
   return native.frame();
 }
 
+const isObject = (value) => typeof value === 'object' && value !== null;
+const nothing = {};
+
+// A Worker may ask for neither to be importable; what it sets itself is.
 const currentEnv = () => {
   const own = frame();
-  return own !== undefined && own.env !== undefined ? own.env : native.env();
+  if (own !== undefined && isObject(own.env)) return own.env;
+  return load('compat').has('disallow_importable_env') ? nothing : native.env();
 };
 const currentExports = () => {
   const own = frame();
-  return own !== undefined && own.exports !== undefined ? own.exports : loopbacks();
+  if (own !== undefined && isObject(own.exports)) return own.exports;
+  return load('compat').has('disallow_importable_env') ? nothing : loopbacks();
 };
 
 // An object that is, at each moment, whatever `current` says.

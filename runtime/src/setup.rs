@@ -16,6 +16,7 @@ const FLAGS: &[(&str, &str)] = &[
     // `using` and `await using` are what stubs' `Symbol.dispose` is for.
     ("--js-explicit-resource-management", "same syntax as workerd"),
     ("--js-float16array", "same globals as workerd"),
+    ("--js-source-phase-imports", "same syntax as workerd"),
     // One WebAssembly memory has at most as many pages as an isolate may have memory by default: growth is only seen a few
     // milliseconds later.
     ("--wasm-max-mem-pages=2048", "128 MB in one memory"),

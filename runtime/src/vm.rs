@@ -10,7 +10,8 @@ use crate::isolate::state::IsolateState;
 use crate::limits::Cause;
 use crate::limits::memory::{MemoryMeter, allocator};
 use crate::limits::watchdog;
-use crate::modules::registry::import_dynamically;
+use crate::modules::dynamic::{give_up_unsettled, import_dynamically, import_with_phase};
+use crate::modules::link::import_meta;
 
 /// Heap above its limit that V8 gets so that it can unwind instead of aborting the process; enough for one large
 /// allocation (flattening a string copies it).
@@ -45,6 +46,8 @@ impl Vm {
         isolate.add_near_heap_limit_callback(near_heap_limit, data);
         isolate.add_gc_epilogue_callback(after_gc, data, v8::GCType::kGCTypeMarkSweepCompact);
         isolate.set_host_import_module_dynamically_callback(import_dynamically);
+        isolate.set_host_import_module_with_phase_dynamically_callback(import_with_phase);
+        isolate.set_host_initialize_import_meta_object_callback(import_meta);
         isolate.set_allow_wasm_code_generation_callback(refuse_wasm_from_bytes);
         let context = {
             v8::scope!(let scope, &mut isolate);
@@ -77,6 +80,9 @@ impl Vm {
                     scope.terminate_execution();
                 }
                 scope.perform_microtask_checkpoint();
+                while going_on() && give_up_unsettled(scope) {
+                    scope.perform_microtask_checkpoint();
+                }
                 self.state.take_aborted();
                 if going_on() {
                     scope.cancel_terminate_execution();

@@ -7,7 +7,7 @@ use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck, Experimental
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::HangPolicy;
 use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
-use loaderd_runtime::modules::{ExtensionModule, Module, ModuleContent, WorkerSource};
+use loaderd_runtime::modules::{CommonJs, ExtensionModule, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::rpc::Capability;
 
 use super::loopback::Loopbacks;
@@ -190,6 +190,17 @@ fn plain(name: &str, made: Result<Arc<dyn Capability>, String>) -> Result<Node, 
     made.map(Node::Plain).map_err(|problem| GraphError::Service { service: name.to_owned(), problem })
 }
 
+fn runtime_module(module: &crate::config::Module) -> Module {
+    let content = match &module.content {
+        ModuleContent::CommonJs(CommonJs { source, .. }) => {
+            let named_exports = module.named_exports.iter().filter(|name| *name != "default").cloned().collect();
+            ModuleContent::CommonJs(CommonJs { source: Arc::clone(source), named_exports })
+        }
+        content => content.clone(),
+    };
+    Module::new(module.name.clone(), content)
+}
+
 fn code(
     name: &str,
     worker: &Worker,
@@ -218,9 +229,7 @@ fn code(
     let compat = CompatFlags::resolve(date, &worker.compatibility.flags, options.experimental, check)
         .map_err(|errors| GraphError::Compat { service: name.to_owned(), errors })?;
     let modules: Vec<Module> = match &worker.code {
-        WorkerCode::Modules(modules) => {
-            modules.iter().map(|module| Module::new(module.name.clone(), module.content.clone())).collect()
-        }
+        WorkerCode::Modules(modules) => modules.iter().map(runtime_module).collect(),
         WorkerCode::ServiceWorker(script) => {
             vec![Module::new(SERVICE_WORKER, ModuleContent::ServiceWorker(Arc::clone(script)))]
         }

@@ -238,7 +238,7 @@ fn source<'s>(scope: &mut v8::PinScope<'s, '_>, kind: u32, content: v8::Local<'s
     Some(match kind {
         0 => ModuleSource::ByName(text(scope)),
         1 => ModuleContent::EsModule(text(scope)).into(),
-        2 => ModuleContent::CommonJs(text(scope)).into(),
+        2 => ModuleContent::CommonJs(text(scope).into()).into(),
         3 => ModuleContent::Text(text(scope)).into(),
         4 => ModuleContent::Data(copy_bytes(content)?.into()).into(),
         5 => {

@@ -319,7 +319,7 @@ fn load_worker<'s>(
     crate::api::withhold(scope);
     // Ahead of `env`, in which internal modules may make bindings.
     let crate::modules::WorkerSource { main_module, modules, extensions } = source;
-    *state.registry.borrow_mut() = Registry::new(modules, &extensions);
+    *state.registry.borrow_mut() = Registry::new(main_module.clone(), modules, &extensions);
     let env = match env {
         None => v8::Object::new(scope),
         Some(message) => {

@@ -62,7 +62,7 @@ const ONLY_WITH_SCHEME: [&str; 1] = ["test"];
 
 /// What `specifier` names for a Worker that has Node's modules: their names may be used without their scheme. `None`
 /// for everything that is not one of them.
-fn node_specifier(state: &IsolateState, specifier: &str) -> Option<String> {
+pub(super) fn node_specifier(state: &IsolateState, specifier: &str) -> Option<String> {
     let known = |module: &&NodeModule| module.name == specifier && !ONLY_WITH_SCHEME.contains(&module.name);
     let module = NODE_MODULES.iter().find(known)?;
     has_node(state).then(|| format!("node:{}", module.name))

@@ -3,7 +3,9 @@
 mod builtin;
 pub(crate) mod code_cache;
 pub(crate) mod diagnostics;
+pub(crate) mod dynamic;
 pub mod exports;
+pub(crate) mod link;
 pub(crate) mod registry;
 mod resolve;
 pub(crate) mod start;
@@ -20,7 +22,7 @@ pub enum ModuleContent {
     /// A classic script that registers listeners for its events. The only module of its Worker.
     ServiceWorker(Arc<str>),
     /// A CommonJS module.
-    CommonJs(Arc<str>),
+    CommonJs(CommonJs),
     /// Default export: the text.
     Text(Arc<str>),
     /// Default export: an `ArrayBuffer` with a copy of the bytes.
@@ -32,6 +34,21 @@ pub enum ModuleContent {
     /// One of the runtime's own; never given from outside.
     #[doc(hidden)]
     Builtin,
+}
+
+/// A CommonJS module.
+#[derive(Clone, Debug)]
+pub struct CommonJs {
+    pub source: Arc<str>,
+    /// Properties of `module.exports` that ES modules may import by name, beside `default`. Distinct names, without
+    /// `default`.
+    pub named_exports: Arc<[String]>,
+}
+
+impl<T: Into<Arc<str>>> From<T> for CommonJs {
+    fn from(source: T) -> Self {
+        Self { source: source.into(), named_exports: Arc::default() }
+    }
 }
 
 /// Whether V8's bytecode of a module may be kept for the next isolate that loads the same text.

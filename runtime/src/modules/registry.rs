@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::num::NonZeroI32;
 
-use super::builtin::resolve;
+use super::dynamic::Unsettled;
+use super::link::{link, place_of};
 use super::synthetic;
 use super::{CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, code_cache};
 use crate::isolate::state::IsolateState;
-use crate::js::{string, throw_error, throw_type_error};
-use crate::limits::aside::Aside;
+use crate::js::{string, throw_error};
 
 /// Whose a module is, which decides who may import it and what it may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,10 +64,14 @@ pub(crate) struct Registry {
     pub(crate) common_js: HashMap<String, v8::Global<v8::Object>>,
     /// Default exports that were made ahead of evaluation.
     pub(crate) values: HashMap<ModuleId, v8::Global<v8::Value>>,
+    /// Imports whose modules were still being evaluated when they were asked for.
+    pub(super) unsettled: HashMap<u64, Unsettled>,
+    pub(super) imports_asked: u64,
+    main: String,
 }
 
 impl Registry {
-    pub(crate) fn new(modules: Vec<Module>, extensions: &[ExtensionModule]) -> Self {
+    pub(crate) fn new(main: String, modules: Vec<Module>, extensions: &[ExtensionModule]) -> Self {
         let own = modules.into_iter().map(|module| {
             let entry = Entry { content: module.content, code_cache: module.code_cache, module: None };
             (ModuleId::of_worker(module.name), entry)
@@ -81,7 +85,12 @@ impl Registry {
             let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
             (ModuleId { space, name: module.name.clone() }, entry)
         });
-        Self { entries: own.chain(offered).collect(), ..Self::default() }
+        Self { entries: own.chain(offered).collect(), main, ..Self::default() }
+    }
+
+    /// Whether a module is the one that V8 evaluated first.
+    pub(super) fn is_main(&self, id: &ModuleId) -> bool {
+        id.space == Space::Worker && id.name == self.main
     }
 
     /// The content of one of the Worker's own modules.
@@ -196,7 +205,7 @@ pub(crate) fn internal_namespace<'s>(
         throw_error(scope, &format!("wrapped binding module can't be resolved (internal modules only): {name}"));
         return None;
     };
-    module.instantiate_module(scope, resolve_import)?;
+    link(scope, module)?;
     module.evaluate(scope)?;
     match module.get_status() {
         v8::ModuleStatus::Errored => {
@@ -211,110 +220,10 @@ pub(crate) fn internal_namespace<'s>(
     }
 }
 
-/// V8 asks for the module a static import means.
-pub(crate) fn resolve_import<'s>(
-    context: v8::Local<'s, v8::Context>,
-    specifier: v8::Local<'s, v8::String>,
-    _attributes: v8::Local<'s, v8::FixedArray>,
-    referrer: v8::Local<'s, v8::Module>,
-) -> Option<v8::Local<'s, v8::Module>> {
-    v8::callback_scope!(unsafe scope, context);
-    let state = IsolateState::of(scope);
-    let specifier = specifier.to_rust_string_lossy(scope);
-    let referrer = state.registry.borrow().id_of(referrer, scope);
-    let ModuleId { space, name: from } = referrer.unwrap_or_else(|| ModuleId::of_worker(""));
-    let Some(name) = resolve(&state, &specifier, &from) else {
-        throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\".\n  imported from \"{from}\"."));
-        return None;
-    };
-    v8::tc_scope!(let scope, scope);
-    let module = module_named(scope, &state, space, &name);
-    if scope.has_caught() {
-        scope.rethrow();
-    } else if module.is_none() {
-        throw_error(scope, &format!("No such module \"{name}\".\n  imported from \"{from}\""));
-        scope.rethrow();
-    }
-    module
-}
-
-/// V8 asks for `import(specifier)`, which finds what the Worker may import, whoever says it.
-pub(crate) fn import_dynamically<'s, 'i>(
-    scope: &mut v8::PinScope<'s, 'i>,
-    _host_options: v8::Local<'s, v8::Data>,
-    referrer: v8::Local<'s, v8::Value>,
-    specifier: v8::Local<'s, v8::String>,
-    _attributes: v8::Local<'s, v8::FixedArray>,
-) -> Option<v8::Local<'s, v8::Promise>> {
-    let resolver = v8::PromiseResolver::new(scope)?;
-    let from = referrer.to_rust_string_lossy(scope);
-    let specifier = specifier.to_rust_string_lossy(scope);
-    v8::tc_scope!(let scope, scope);
-    let state = IsolateState::of(scope);
-    match state.aside(Aside::DynamicImport, || namespace_of(scope, &specifier, &from)) {
-        Some(Imported { namespace, evaluation: Some(evaluation) }) => {
-            // Resolved with the namespace once (asynchronous) evaluation is done.
-            let namespace_data: v8::Local<v8::Value> = namespace;
-            let then = v8::Function::builder(
-                |_: &mut v8::PinScope, args: v8::FunctionCallbackArguments, mut result: v8::ReturnValue| {
-                    result.set(args.data());
-                },
-            )
-            .data(namespace_data)
-            .build(scope)?;
-            return evaluation.then(scope, then);
-        }
-        Some(Imported { namespace, evaluation: None }) => {
-            resolver.resolve(scope, namespace);
-        }
-        None => {
-            // Terminated, or without an exception: the isolate is being ended, and nobody will look at the promise.
-            let exception = scope.exception().filter(|_| !scope.has_terminated())?;
-            scope.reset();
-            resolver.reject(scope, exception);
-        }
-    }
-    Some(resolver.get_promise(scope))
-}
-
-struct Imported<'s> {
-    namespace: v8::Local<'s, v8::Value>,
-    /// Still pending when the module awaits at its top level.
-    evaluation: Option<v8::Local<'s, v8::Promise>>,
-}
-
-/// Links and evaluates the module meant; `None` with an exception pending.
-fn namespace_of<'s>(scope: &mut v8::PinScope<'s, '_>, specifier: &str, from: &str) -> Option<Imported<'s>> {
-    let state = IsolateState::of(scope);
-    let Some(name) = resolve(&state, specifier, from) else {
-        throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\"."));
-        return None;
-    };
-    let module = {
-        v8::tc_scope!(let scope, scope);
-        let module = module_named(scope, &state, Space::Worker, &name);
-        if scope.has_caught() {
-            scope.rethrow();
-            return None;
-        }
-        module
-    };
-    let Some(module) = module else {
-        throw_error(scope, &format!("No such module \"{name}\"."));
-        return None;
-    };
-    module.instantiate_module(scope, resolve_import)?;
-    let evaluation = v8::Local::<v8::Promise>::try_from(module.evaluate(scope)?).ok();
-    if module.get_status() == v8::ModuleStatus::Errored {
-        scope.throw_exception(module.get_exception());
-        return None;
-    }
-    Some(Imported { namespace: module.get_module_namespace(), evaluation })
-}
-
 /// The string V8 shows as a module's place.
 pub(crate) fn origin<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str, kind: OriginKind) -> v8::ScriptOrigin<'s> {
-    let name = string(scope, name);
+    let place = place_of(&IsolateState::of(scope), name);
+    let name = string(scope, &place);
     v8::ScriptOrigin::new(scope, name.into(), 0, 0, false, 0, None, false, false, kind == OriginKind::Module, None)
 }
 

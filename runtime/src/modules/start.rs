@@ -2,7 +2,8 @@
 
 use super::ModuleContent;
 use super::diagnostics::{Capture, capture_stacks, uncaught};
-use super::registry::{Space, module_named, resolve_import};
+use super::link::link;
+use super::registry::{Space, module_named};
 use crate::compat::Flag;
 use crate::error::Blame;
 use crate::isolate::state::IsolateState;
@@ -56,7 +57,7 @@ fn start_captured<'s>(
     let Some(main) = module_named(scope, state, Space::Worker, &main_module) else {
         return Err(thrown(scope, LoadPhase::Compile));
     };
-    if main.instantiate_module(scope, resolve_import).is_none() {
+    if link(scope, main).is_none() {
         return Err(thrown(scope, LoadPhase::Compile));
     }
     let Some(evaluation) = main.evaluate(scope) else {

@@ -3,15 +3,17 @@
 use std::rc::Rc;
 
 use super::builtin::{self, resolve};
-use super::registry::{ModuleId, OriginKind, Space, module_named, origin, resolve_import};
-use super::{ModuleContent, wasm};
+use super::link::{link, not_found};
+use super::registry::{ModuleId, OriginKind, Space, module_named, origin};
+use super::{CommonJs, ModuleContent, wasm};
+use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 
 /// How deep CommonJS modules may require each other: each level is native stack.
 const REQUIRE_DEPTH_MAX: usize = 100;
 
-/// A module whose only export is `default`.
+/// A module whose only export is `default`, and what a CommonJS module is said to export by name.
 pub(crate) fn create<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
@@ -24,8 +26,11 @@ pub(crate) fn create<'s>(
         state.registry.borrow_mut().values.insert(id.clone(), value);
     }
     let key = string(scope, &id.name);
-    let default = string(scope, "default");
-    Some(v8::Module::create_synthetic_module(scope, key, &[default], evaluate_default))
+    let mut names = vec![string(scope, "default")];
+    if let ModuleContent::CommonJs(module) = content {
+        names.extend(module.named_exports.iter().map(|name| string(scope, name)));
+    }
+    Some(v8::Module::create_synthetic_module(scope, key, &names, evaluate_default))
 }
 
 /// A built-in module; `None` when there is none of that name (nothing pending).
@@ -80,6 +85,17 @@ fn evaluate_default<'s>(
     };
     let default = string(scope, "default");
     module.set_synthetic_module_export(scope, default, value)?;
+    let content = state.registry.borrow().content(&id.name);
+    if let Some(ModuleContent::CommonJs(CommonJs { named_exports, .. })) = content {
+        for name in named_exports.iter() {
+            let key = string(scope, name);
+            let value = match v8::Local::<v8::Object>::try_from(value) {
+                Ok(exports) => exports.get(scope, key.into())?,
+                Err(_) => v8::undefined(scope).into(),
+            };
+            module.set_synthetic_module_export(scope, key, value)?;
+        }
+    }
     resolved(scope)
 }
 
@@ -117,8 +133,8 @@ fn require<'s>(
     name: &str,
 ) -> Option<v8::Local<'s, v8::Value>> {
     let content = state.registry.borrow().content(name);
-    if let Some(ModuleContent::CommonJs(source)) = content {
-        return run_common_js(scope, state, name, &source);
+    if let Some(ModuleContent::CommonJs(module)) = content {
+        return run_common_js(scope, state, name, &module.source);
     }
     let module = {
         v8::tc_scope!(let scope, scope);
@@ -130,10 +146,10 @@ fn require<'s>(
         module
     };
     let Some(module) = module else {
-        throw_error(scope, &format!("No such module \"{name}\"."));
+        throw_error(scope, &not_found(state, name, None));
         return None;
     };
-    module.instantiate_module(scope, resolve_import)?;
+    link(scope, module)?;
     if module.is_graph_async() {
         throw_error(scope, "Top-level await in module is not permitted at this time.");
         return None;
@@ -206,6 +222,9 @@ fn require_callback<'s>(
     let specifier = args.get(0).to_rust_string_lossy(scope);
     let from = args.data().to_rust_string_lossy(scope);
     let Some(name) = resolve(&state, &specifier, &from) else {
+        if state.has_flag(Flag::NewModuleRegistry) {
+            return throw_error(scope, &format!("Module not found: {specifier}"));
+        }
         return throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\"."));
     };
     if let Some(value) = require(scope, &state, &name) {

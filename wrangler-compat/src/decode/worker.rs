@@ -95,7 +95,7 @@ impl Decoder {
         let content = match self.union(path, module.which())? {
             Which::EsModule(source) => ModuleContent::EsModule(self.source(&path.field("esModule"), source)?),
             Which::CommonJsModule(source) => {
-                ModuleContent::CommonJs(self.source(&path.field("commonJsModule"), source)?)
+                ModuleContent::CommonJs(self.source(&path.field("commonJsModule"), source)?.into())
             }
             Which::Text(text) => ModuleContent::Text(self.source(&path.field("text"), text)?),
             Which::Data(data) => ModuleContent::Data(self.bytes(&path.field("data"), data)?),

@@ -22,7 +22,7 @@ impl ModuleKind {
         let text = |bytes: &[u8]| -> Arc<str> { String::from_utf8_lossy(bytes).into() };
         match self {
             Self::EsModule => ModuleContent::EsModule(text(&bytes)),
-            Self::CommonJs => ModuleContent::CommonJs(text(&bytes)),
+            Self::CommonJs => ModuleContent::CommonJs(text(&bytes).into()),
             Self::CompiledWasm => ModuleContent::Wasm(bytes.into()),
             Self::Text => ModuleContent::Text(text(&bytes)),
             Self::Data => ModuleContent::Data(bytes.into()),

@@ -11,7 +11,7 @@ use loaderd_runtime::isolate::{
 };
 use loaderd_runtime::limits::{Outcome, ResourceLimits};
 use loaderd_runtime::modules::{
-    CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, WorkerSource,
+    CodeCachePolicy, CommonJs, ExtensionModule, ExtensionVisibility, Module, ModuleContent, WorkerSource,
 };
 
 use super::values::{
@@ -62,7 +62,14 @@ pub(in crate::sandbox) fn write_load(
         match &module.content {
             ModuleContent::EsModule(text) => to.set_es_module(&**text),
             ModuleContent::ServiceWorker(text) => to.set_service_worker(&**text),
-            ModuleContent::CommonJs(text) => to.set_common_js(&**text),
+            ModuleContent::CommonJs(CommonJs { source, named_exports }) => {
+                to.set_common_js(&**source);
+                let count = u32::try_from(named_exports.len()).unwrap_or(0);
+                let mut names = to.reborrow().init_named_exports(count);
+                for (index, name) in (0..count).zip(named_exports.iter()) {
+                    names.set(index, name.as_str());
+                }
+            }
             ModuleContent::Text(text) => to.set_text(&**text),
             ModuleContent::Data(bytes) => to.set_data(bytes),
             ModuleContent::Json(text) => to.set_json(&**text),
@@ -115,7 +122,11 @@ pub(in crate::sandbox) fn read_load(
         let content = match module.which()? {
             schema::module::EsModule(source) => ModuleContent::EsModule(text(source)?),
             schema::module::ServiceWorker(source) => ModuleContent::ServiceWorker(text(source)?),
-            schema::module::CommonJs(source) => ModuleContent::CommonJs(text(source)?),
+            schema::module::CommonJs(source) => {
+                let names = module.get_named_exports()?.iter().map(|name| Ok(name?.to_string()?));
+                let named_exports = names.collect::<Result<Arc<[String]>, Malformed>>()?;
+                ModuleContent::CommonJs(CommonJs { source: text(source)?, named_exports })
+            }
             schema::module::Text(content) => ModuleContent::Text(text(content)?),
             schema::module::Data(bytes) => ModuleContent::Data(Arc::from(bytes?)),
             schema::module::Json(content) => ModuleContent::Json(text(content)?),

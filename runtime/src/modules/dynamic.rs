@@ -1,0 +1,220 @@
+//! `import()`: modules that a running program asks for.
+
+use super::builtin::resolve;
+use super::link::{UNKNOWN_ATTRIBUTES, link, name_at, not_found, refuses_attributes, source_of, throw_no_source};
+use super::registry::{Space, module_named};
+use crate::compat::Flag;
+use crate::isolate::state::IsolateState;
+use crate::js::{string, throw_error, throw_type_error};
+use crate::limits::aside::Aside;
+
+/// An import whose module is still being evaluated.
+pub(super) struct Unsettled {
+    evaluation: v8::Global<v8::Promise>,
+    resolver: v8::Global<v8::PromiseResolver>,
+}
+
+/// V8 asks for `import(specifier)`, which finds what the Worker may import, whoever says it.
+pub(crate) fn import_dynamically<'s, 'i>(
+    scope: &mut v8::PinScope<'s, 'i>,
+    _host_options: v8::Local<'s, v8::Data>,
+    referrer: v8::Local<'s, v8::Value>,
+    specifier: v8::Local<'s, v8::String>,
+    attributes: v8::Local<'s, v8::FixedArray>,
+) -> Option<v8::Local<'s, v8::Promise>> {
+    let resolver = v8::PromiseResolver::new(scope)?;
+    v8::tc_scope!(let scope, scope);
+    let state = IsolateState::of(scope);
+    match state.aside(Aside::DynamicImport, || namespace_of(scope, &state, referrer, specifier, attributes)) {
+        Some(Imported { namespace, evaluation: Some(evaluation) }) => {
+            settle_with(scope, &state, resolver, evaluation, namespace)?;
+        }
+        Some(Imported { namespace, evaluation: None }) => {
+            resolver.resolve(scope, namespace);
+        }
+        None => {
+            // Terminated, or without an exception: the isolate is being ended, and nobody will look at the promise.
+            let exception = scope.exception().filter(|_| !scope.has_terminated())?;
+            scope.reset();
+            resolver.reject(scope, exception);
+        }
+    }
+    Some(resolver.get_promise(scope))
+}
+
+/// V8 asks for `import.source(specifier)`.
+pub(crate) fn import_with_phase<'s, 'i>(
+    scope: &mut v8::PinScope<'s, 'i>,
+    host_options: v8::Local<'s, v8::Data>,
+    referrer: v8::Local<'s, v8::Value>,
+    specifier: v8::Local<'s, v8::String>,
+    phase: v8::ModuleImportPhase,
+    attributes: v8::Local<'s, v8::FixedArray>,
+) -> Option<v8::Local<'s, v8::Promise>> {
+    if phase != v8::ModuleImportPhase::kSource {
+        return import_dynamically(scope, host_options, referrer, specifier, attributes);
+    }
+    let resolver = v8::PromiseResolver::new(scope)?;
+    v8::tc_scope!(let scope, scope);
+    let state = IsolateState::of(scope);
+    let found = module_meant(scope, &state, referrer, specifier, attributes).and_then(|module| {
+        let id = state.registry.borrow().id_of(module, scope)?;
+        let source = source_of(scope, &state, &id);
+        if source.is_none() {
+            throw_no_source(scope, &id.name);
+        }
+        source
+    });
+    match found {
+        Some(source) => {
+            resolver.resolve(scope, source.into());
+        }
+        None => {
+            let exception = scope.exception().filter(|_| !scope.has_terminated())?;
+            scope.reset();
+            resolver.reject(scope, exception);
+        }
+    }
+    Some(resolver.get_promise(scope))
+}
+
+struct Imported<'s> {
+    namespace: v8::Local<'s, v8::Value>,
+    /// Still pending when the module awaits at its top level.
+    evaluation: Option<v8::Local<'s, v8::Promise>>,
+}
+
+/// The module that an import means. `None` with an exception pending.
+fn module_meant<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    referrer: v8::Local<'s, v8::Value>,
+    specifier: v8::Local<'s, v8::String>,
+    attributes: v8::Local<'s, v8::FixedArray>,
+) -> Option<v8::Local<'s, v8::Module>> {
+    if refuses_attributes(state, attributes) {
+        throw_error(scope, UNKNOWN_ATTRIBUTES);
+        return None;
+    }
+    let from = referrer.to_rust_string_lossy(scope);
+    let specifier = specifier.to_rust_string_lossy(scope);
+    let Some(name) = resolve(state, &specifier, name_at(&from)) else {
+        throw_type_error(scope, &format!("Invalid module specifier \"{specifier}\"."));
+        return None;
+    };
+    let module = {
+        v8::tc_scope!(let scope, scope);
+        let module = module_named(scope, state, Space::Worker, &name);
+        if scope.has_caught() {
+            scope.rethrow();
+            return None;
+        }
+        module
+    };
+    if module.is_none() {
+        throw_error(scope, &not_found(state, &name, None));
+    }
+    module
+}
+
+/// Links and evaluates the module meant; `None` with an exception pending.
+fn namespace_of<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    referrer: v8::Local<'s, v8::Value>,
+    specifier: v8::Local<'s, v8::String>,
+    attributes: v8::Local<'s, v8::FixedArray>,
+) -> Option<Imported<'s>> {
+    let module = module_meant(scope, state, referrer, specifier, attributes)?;
+    link(scope, module)?;
+    let evaluation = v8::Local::<v8::Promise>::try_from(module.evaluate(scope)?).ok();
+    if module.get_status() == v8::ModuleStatus::Errored {
+        // Whoever imports it is told by an exception: nobody else waits for this promise.
+        if let Some(evaluation) = evaluation {
+            evaluation.mark_as_handled();
+        }
+        scope.throw_exception(module.get_exception());
+        return None;
+    }
+    Some(Imported { namespace: module.get_module_namespace(), evaluation })
+}
+
+/// Settles an import once its module's (asynchronous) evaluation is done.
+fn settle_with<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    resolver: v8::Local<'s, v8::PromiseResolver>,
+    evaluation: v8::Local<'s, v8::Promise>,
+    namespace: v8::Local<'s, v8::Value>,
+) -> Option<()> {
+    let unsettled =
+        Unsettled { evaluation: v8::Global::new(scope, evaluation), resolver: v8::Global::new(scope, resolver) };
+    let key = {
+        let mut registry = state.registry.borrow_mut();
+        registry.imports_asked += 1;
+        let key = registry.imports_asked;
+        registry.unsettled.insert(key, unsettled);
+        key
+    };
+    // Counted up from one: exact as a double.
+    let key: v8::Local<v8::Value> = v8::Number::new(scope, key as f64).into();
+    let data = v8::Array::new_with_elements(scope, &[key, namespace]);
+    let fulfilled = v8::Function::builder(on_evaluated).data(data.into()).build(scope)?;
+    let rejected = v8::Function::builder(on_failed).data(key).build(scope)?;
+    evaluation.then2(scope, fulfilled, rejected)?;
+    Some(())
+}
+
+fn on_evaluated<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    args: v8::FunctionCallbackArguments<'s>,
+    _: v8::ReturnValue<'s, v8::Value>,
+) {
+    let Ok(data) = v8::Local::<v8::Array>::try_from(args.data()) else { return };
+    let (Some(key), Some(namespace)) = (data.get_index(scope, 0), data.get_index(scope, 1)) else { return };
+    if let Some(resolver) = take(scope, key) {
+        resolver.resolve(scope, namespace);
+    }
+}
+
+fn on_failed<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    args: v8::FunctionCallbackArguments<'s>,
+    _: v8::ReturnValue<'s, v8::Value>,
+) {
+    if let Some(resolver) = take(scope, args.data()) {
+        resolver.reject(scope, args.get(0));
+    }
+}
+
+/// The resolver of an import that nobody has settled.
+fn take<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    key: v8::Local<'s, v8::Value>,
+) -> Option<v8::Local<'s, v8::PromiseResolver>> {
+    let key = u64::try_from(key.integer_value(scope)?).ok()?;
+    let unsettled = IsolateState::of(scope).registry.borrow_mut().unsettled.remove(&key)?;
+    Some(v8::Local::new(scope, unsettled.resolver))
+}
+
+/// Rejects the imports whose modules still wait for something after all microtasks have run; whether there were any, so
+/// that there are microtasks again. Only the old module registry does so; the new one waits, as the specification says.
+pub(crate) fn give_up_unsettled(scope: &mut v8::PinScope<'_, '_>) -> bool {
+    let state = IsolateState::of(scope);
+    if state.registry.borrow().unsettled.is_empty() || state.has_flag(Flag::NewModuleRegistry) {
+        return false;
+    }
+    let unsettled = std::mem::take(&mut state.registry.borrow_mut().unsettled);
+    let mut any = false;
+    v8::scope!(let scope, scope);
+    for Unsettled { evaluation, resolver } in unsettled.into_values() {
+        if v8::Local::new(scope, evaluation).state() != v8::PromiseState::Pending {
+            continue;
+        }
+        let message = string(scope, "Top-level await in module is unsettled.");
+        let error = v8::Exception::error(scope, message);
+        v8::Local::new(scope, resolver).reject(scope, error);
+        any = true;
+    }
+    any
+}
