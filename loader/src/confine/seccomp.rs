@@ -98,6 +98,8 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_mlock,
     libc::SYS_sched_setaffinity,
     libc::SYS_setpriority,
+    libc::SYS_getpriority,
+    libc::SYS_sched_setattr,
     libc::SYS_sched_getparam,
     libc::SYS_sched_getscheduler,
     libc::SYS_sched_setscheduler,
