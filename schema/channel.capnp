@@ -126,6 +126,8 @@ struct Call {
   op :union {
     get @5 :Void;
     call @6 :Message;
+    event @8 :Message;
+    # Of the kind that the path names.
   }
   wantsReport @7 :Bool;
   # Only with `entrypoint`: send a `report` once nothing of the invocation is left.

@@ -8,7 +8,6 @@ use loaderd_loader::config::{Config, OverrideUse, ServiceDesignator, Validation}
 use loaderd_loader::graph::{Graph, Server};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::rpc::RpcError;
-use loaderd_runtime::rpc::plain::{Plain, PlainObject};
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, problem, refuse};
@@ -104,6 +103,9 @@ fn matches(pattern: &str, name: &str) -> bool {
 /// Start-up in tests: what they load is their own business, and machines that test are busy.
 const STARTUP_CPU: std::time::Duration = std::time::Duration::from_secs(60);
 
+/// How long a test's traces may be on their way before the next test begins.
+const TRACES_WAIT_MAX: std::time::Duration = std::time::Duration::from_millis(500);
+
 pub(crate) fn run(arguments: &TestArgs) -> ExitCode {
     if let Err(code) = arguments.change.check() {
         return code;
@@ -192,8 +194,7 @@ async fn run_tests(arguments: &TestArgs, config: &Config, graph: &Graph) -> Resu
             };
             terminal::say(&format!("loaderd: debug: [ TEST ] {title}"));
             let started = Instant::now();
-            let controller = Plain::Object(PlainObject::default());
-            let result = graph.service(&designator).call_method("test", vec![controller]).await;
+            let result = graph.service(&designator).deliver("test", Vec::new()).await;
             let time = started.elapsed();
             let word = if result.is_ok() { "PASS" } else { "FAIL" };
             if let Err(error) = &result
@@ -202,6 +203,8 @@ async fn run_tests(arguments: &TestArgs, config: &Config, graph: &Graph) -> Resu
                 terminal::say(&format!("loaderd: info: uncaught exception; exception = {}", describe(error)));
             }
             terminal::say(&format!("loaderd: debug: [ {word} ] {title} ({:.1}ms)", time.as_secs_f64() * 1000.0));
+            // What the next test looks at may be what this one told its tails.
+            graph.traces_delivered(TRACES_WAIT_MAX).await;
             if result.is_ok() { passed += 1 } else { failed += 1 }
         }
     }

@@ -10,7 +10,10 @@ use loaderd_runtime::isolate::{ClockPolicy, HangPolicy};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::objects::ObjectNamespace;
-use loaderd_runtime::rpc::Message;
+use loaderd_runtime::rpc::{Cap, Message};
+use loaderd_runtime::trace::TraceSink;
+
+use crate::tails::{Activity, Relation, Tail, Tails};
 
 /// The most bytes all module bodies of one Worker may have together.
 pub const CODE_BYTES_MAX: usize = 64 << 20;
@@ -87,6 +90,8 @@ pub struct CheckedCode {
     pub env: Option<Message>,
     pub global_outbound: GlobalOutbound,
     pub console: Option<Arc<dyn ConsoleSink>>,
+    /// Receives the traces of its invocations.
+    pub traces: Option<Arc<dyn TraceSink>>,
     pub on_hang: HangPolicy,
     pub clock: ClockPolicy,
     /// By class: the namespaces of its own Durable Objects.
@@ -119,10 +124,15 @@ pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, Code
         env: code.env,
         global_outbound: code.global_outbound,
         console: code.console,
+        traces: Tails::sink(tails(code.tails), tails(code.streaming_tails), Activity::default()),
         on_hang: code.on_hang,
         clock: code.clock,
         objects: Vec::new(),
     })
+}
+
+fn tails(services: Vec<Cap>) -> Vec<Tail> {
+    services.into_iter().map(|service| Tail::new(service.target, Relation::Other)).collect()
 }
 
 fn check_modules(main_module: String, modules: Vec<(String, ModuleSource)>) -> Result<WorkerSource, CodeError> {

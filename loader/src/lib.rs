@@ -14,6 +14,7 @@
 //! | `websocket` | WebSockets on connections, and as they cross between a Worker and its host |
 //! | [`connect`] | the same for the connect event: connections without a protocol |
 //! | `tls` | TLS, from options to the TLS library |
+//! | [`tails`] | Tail Workers: what an invocation tells of itself, brought to whoever asked for it |
 //! | [`graph`] | the services of one configuration, running; sockets |
 //! | [`placement`] | the seam to wherever isolates live |
 //! | [`in_process`] | isolates in this process: the placement over the pool |
@@ -41,6 +42,7 @@ pub mod placement;
 pub mod pool;
 pub mod sandbox;
 pub mod stub;
+pub mod tails;
 mod tls;
 mod websocket;
 mod worker;

@@ -58,6 +58,7 @@ impl Prepared {
                     global_outbound,
                     console: code.console.or_else(|| options.console.clone()),
                     objects: code.objects,
+                    traces: code.traces,
                 },
                 startup_cpu: limits.startup_cpu,
                 limits: limits.invocation.lowest(code.limits),

@@ -21,6 +21,20 @@ const DEFAULTS = {
   encodeResponseBody: 'automatic',
 };
 
+// The type that a body brings with it, unless another is given.
+function setType(headers, type) {
+  if (type === null) return;
+  if (!headers.has('content-type')) {
+    headers.set('content-type', type);
+  } else if (type.startsWith('multipart/form-data')) {
+    native.warn(
+      'A FormData body was provided with a custom Content-Type header when constructing a Request or Response object. ' +
+        'This will prevent the recipient of the Request or Response from being able to parse the body. Consider ' +
+        'omitting the custom Content-Type header.',
+    );
+  }
+}
+
 // The URL of a request. Without the flag, as the platform once did, it is what was given.
 function targetOf(text) {
   if (!has('fetch_standard_url')) return text;
@@ -68,7 +82,7 @@ class Request extends Body {
       content = body.content;
       if (method === 'GET' || method === 'HEAD') throw new TypeError('Request with a GET or HEAD method cannot have a body.');
       parts.headers ??= new Headers(base.headers);
-      if (body.type !== null && !parts.headers.has('content-type')) parts.headers.set('content-type', body.type);
+      setType(parts.headers, body.type);
     } else if (from !== null && contentOf(from) !== null && parts.body === undefined) {
       if (isUsed(contentOf(from))) throw new TypeError('Cannot reconstruct a Request with a used body.');
       // A GET request may have come with a body, and keeps it as long as nobody gives it a method.
@@ -221,9 +235,16 @@ class Response extends Body {
         throw new TypeError('Response with null body status (101, 204, 205, or 304) cannot have a body.');
       }
       content = null;
+      native.warn(
+        `Constructing a Response with a null body status (${status}) and a non-null, zero-length body. This is ` +
+          'technically incorrect, and we recommend you update your code to explicitly pass in a `null` body, e.g. ' +
+          `\`new Response(null, { status: ${status}, ... })\`. (We continue to allow the zero-length body behavior ` +
+          'because it was previously the only way to construct a Response with a null body status. This behavior may ' +
+          'change in the future.)',
+      );
       type = null;
     }
-    if (type !== null && !parts.headers.has('content-type')) parts.headers.set('content-type', type);
+    setType(parts.headers, type);
     super(token, content);
     this.#fill(parts);
   }

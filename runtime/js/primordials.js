@@ -72,6 +72,7 @@ return {
   dataViewBuffer: dataViewGetter('buffer'),
   dataViewByteOffset: dataViewGetter('byteOffset'),
   dataViewByteLength: dataViewGetter('byteLength'),
+  Date,
   viewBuffer: typedArrayGetter('buffer'),
   viewByteOffset: typedArrayGetter('byteOffset'),
   viewByteLength: typedArrayGetter('byteLength'),

@@ -111,6 +111,9 @@ const EVERY_OBJECT = {
   ['__proto__']: true,
 };
 
+// Methods that services have, beside fetch(), for Workers that asked for them.
+const EVENT_METHODS = { __proto__: null, queue: true, scheduled: true };
+
 // A prototype on which every name that no object has is a property of the remote object.
 function wildcard(hasThen) {
   return new Proxy(
@@ -122,6 +125,7 @@ function wildcard(hasThen) {
         // A stub with a method `then` would be taken for a promise.
         if (key === 'then' && !hasThen) return undefined;
         const state = stateOf(receiver);
+        if (state?.kind === SERVICE && EVENT_METHODS[key] === true && native.sendsEvents()) return load('handlers')[key];
         return state === undefined || state.gated === true ? undefined : makeProperty(state, key);
       },
       has(target, key) {
@@ -808,6 +812,7 @@ return {
   invokeQuietly,
   hold,
   letGo: disposeStub,
+  take: native.take,
   makeStub,
   describe,
   substitute,

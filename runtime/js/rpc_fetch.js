@@ -1,6 +1,6 @@
 // Fetches: a fetch is a call of `fetch` on a service, with a request as plain data (see `rpc_http`).
 'use strict';
-const { apply, promiseThen, Error, Promise, TypeError, symbolDispose } = primordials;
+const { apply, promiseThen, isView, Error, Promise, TypeError, symbolDispose } = primordials;
 const rpc = load('rpc');
 const http = load('rpc_http');
 
@@ -123,6 +123,29 @@ function redirect(wire, status, location, bytes, urls) {
 
 // Sends a request; while it waits for the answer, `signal` ends it at both sides.
 function send(service, wire, signal) {
+  if (!native.traced()) return sendUntraced(service, wire, signal);
+  const { span } = load('tracing').open('fetch');
+  span.setAttribute('network.protocol.name', 'http');
+  span.setAttribute('network.protocol.version', 'HTTP/1.1');
+  span.setAttribute('http.request.method', wire.method);
+  span.setAttribute('url.full', wire.url);
+  if (isView(wire.body)) span.setAttribute('http.request.body.size', wire.body.byteLength);
+  return apply(promiseThen, sendUntraced(service, wire, signal), [
+    (answer) => {
+      const { status, body } = answer;
+      span.setAttribute('http.response.status_code', status);
+      if (body === null || isView(body)) span.setAttribute('http.response.body.size', body === null ? 0 : body.byteLength);
+      span.end();
+      return answer;
+    },
+    (error) => {
+      span.end();
+      throw error;
+    },
+  ]);
+}
+
+function sendUntraced(service, wire, signal) {
   if (signal === null) return rpc.invoke(service, ['fetch'], [wire]);
   const { stub, undo: unfollow } = load('rpc_signal').follow(signal);
   wire.client = stub;
@@ -178,6 +201,15 @@ function useOfSignal() {
 
 // Delivers a fetch event: `handle` is called with the request and gives the response.
 async function deliverFetch(handle, wire) {
+  try {
+    return await respond(handle, wire);
+  } catch (error) {
+    native.threw(error);
+    throw error;
+  }
+}
+
+async function respond(handle, wire) {
   const use = useOfSignal();
   const signal = use === 'none' ? undefined : load('abort').newSignal();
   const { client } = wire;

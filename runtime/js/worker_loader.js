@@ -160,10 +160,7 @@ function toCode(code) {
         'loader to use them',
     );
   }
-  if (tails.length > 0 || streaming.length > 0) {
-    throw new Error('Tail Workers are not supported by loaderd yet: leave out `tails` and `streamingTails`.');
-  }
-  return [date, flags, experimental, cpuMs, subRequests, mainModule, parts, env, service];
+  return [date, flags, experimental, cpuMs, subRequests, mainModule, parts, env, service, tails, streaming];
 }
 
 // --- The classes --------------------------------------------------------------------------------------------------

@@ -43,13 +43,36 @@ function abort(reason) {
 function waitUntil(promise) {
   const task = native.startTask();
   const done = () => native.endTask(task);
-  apply(promiseThen, promiseResolve(promise), [
-    done,
+  const settled = apply(promiseThen, promiseResolve(promise), [
+    () => {
+      done();
+      return true;
+    },
     (error) => {
       native.taskThrew(error);
       done();
+      return false;
     },
   ]);
+  const event = events?.[native.invocation()];
+  if (event !== undefined) event[event.length] = settled;
+}
+
+// By invocation: the tasks of an event that lasts until they are done. None of them rejects.
+let events;
+
+// Starts to keep the tasks of the current invocation. Call what it returns when the handler has returned: it resolves
+// when there are none left, to whether none of them failed.
+function keepTasks() {
+  const invocation = native.invocation();
+  events ??= { __proto__: null };
+  const tasks = (events[invocation] = []);
+  return async () => {
+    let ok = true;
+    for (let i = 0; i < tasks.length; i++) if (!(await tasks[i])) ok = false;
+    delete events[invocation];
+    return ok;
+  };
 }
 
 let making = false;
@@ -57,6 +80,7 @@ let making = false;
 class ExecutionContext {
   constructor(props) {
     if (!making) illegalConstructor();
+    native.addTracing(this);
     this.access = undefined;
     this.props = props;
     this.exports = loopbacks();
@@ -217,12 +241,47 @@ function withEnvAndExports(newEnv, newExports, fn) {
 // --- Entrypoints --------------------------------------------------------------------------------------------------
 
 // Called by Rust for the first call of an invocation.
-function entrypoint(name, props, path, args, stubs, reply, result, object) {
+function entrypoint(name, props, path, args, stubs, reply, result, object, isEvent) {
+  if (isEvent) {
+    const find = (kind) => findHandler(name, props, kind);
+    rpc.answer(() => load('handlers').deliver(path[0], args, find), stubs, reply, result);
+    return;
+  }
   const call =
     object === undefined
       ? () => callEntrypoint(name, props, path, args)
       : () => callObject(name, object, props, path, args);
-  rpc.answer(call, stubs, reply, result);
+  rpc.answer(native.traced() ? traced(path, args, call) : call, stubs, reply, result);
+}
+
+function traced(path, args, call) {
+  return load('tracing').around(path, args, eventOf(path, args)?.name, call);
+}
+
+// The method of an entrypoint that handles events of a kind, and what it is called with and on.
+function findHandler(name, props, kind) {
+  const main = native.mainExports();
+  const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
+  const settled = keepTasks();
+  const env = native.env();
+  let receiver = value;
+  let context;
+  if (extendsClass(value, WorkerEntrypoint)) {
+    context = makeContext(props);
+    receiver = new value(context, env);
+  } else if (typeof value === 'object' && value !== null) {
+    context = contextOfHandler(name, props);
+  } else {
+    failEntrypoint(name);
+  }
+  const method = receiver[kind];
+  return { __proto__: null, receiver, method: typeof method === 'function' ? method : undefined, env, context, settled };
+}
+
+function failEntrypoint(name) {
+  throw new Error(
+    name === 'default' ? 'Worker has no default entrypoint.' : `Worker has no such entrypoint: ${name}`,
+  );
 }
 
 // An event of a Durable Object.
@@ -289,9 +348,7 @@ function callEntrypoint(name, props, path, args) {
     }
     return rpc.callMember(rpc.lookup(value, true, path, reserved), path, args, handler);
   }
-  throw new Error(
-    name === 'default' ? 'Worker has no default entrypoint.' : `Worker has no such entrypoint: ${name}`,
-  );
+  return failEntrypoint(name);
 }
 
 const { RpcStub, RpcPromise, RpcProperty, RpcTarget, ServiceStub } = rpc;
@@ -307,6 +364,9 @@ const module = {
   ServiceStub,
   env,
   exports,
+  get tracing() {
+    return load('tracing').tracing;
+  },
   waitUntil,
   withEnv,
   withExports,

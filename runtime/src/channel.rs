@@ -13,6 +13,8 @@ pub struct Channels {
     pub console: Option<std::sync::Arc<dyn ConsoleSink>>,
     /// By class: the namespaces of the Worker's own Durable Objects, for `ctx.exports`.
     pub objects: Vec<(String, std::sync::Arc<dyn ObjectNamespace>)>,
+    /// Receives the traces of its invocations.
+    pub traces: Option<std::sync::Arc<dyn crate::trace::TraceSink>>,
 }
 
 /// The severity of a console line, in the platform's names.

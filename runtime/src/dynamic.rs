@@ -33,6 +33,10 @@ pub struct WorkerCode {
     pub global_outbound: GlobalOutbound,
     /// Receives console lines on the isolate's thread. `None`: those of the one who loads.
     pub console: Option<Arc<dyn ConsoleSink>>,
+    /// Services that hear of each invocation when it is over.
+    pub tails: Vec<Cap>,
+    /// Services that hear of what happens in each invocation while it happens.
+    pub streaming_tails: Vec<Cap>,
     /// What happens to an invocation that nothing can ever answer.
     pub on_hang: HangPolicy,
     /// What `Date.now()` shows.

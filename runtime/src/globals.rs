@@ -80,10 +80,8 @@ impl Host for IsolateState {
     }
 
     fn report_exception(&self, scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>, how: Uncaught) {
-        if how == Uncaught::Thrown
-            && let Some(current) = self.current()
-        {
-            current.note_exception();
+        if how != Uncaught::InPromise {
+            api::trace_exception(scope, exception);
         }
         let Some(sink) = Host::console(self) else { return };
         let stack = v8::Local::<v8::Object>::try_from(exception).ok().and_then(|object| {

@@ -13,6 +13,7 @@
 //! | [`api`] | Web and Workers APIs, one room each: a Rust half and, where natural, a JavaScript half in `js/` |
 //! | [`channel`] | the traits through which everything leaves an isolate |
 //! | [`objects`] | Durable Objects: their ids, and the trait to a namespace |
+//! | [`trace`] | what an invocation tells of itself: the events of its trace, and the traits to a sink |
 //! | [`dynamic`] | loading Workers from a Worker: what a parent says, and the traits to a loader |
 //! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
@@ -31,4 +32,5 @@ pub mod modules;
 pub mod objects;
 pub mod rpc;
 pub mod setup;
+pub mod trace;
 mod vm;

@@ -28,7 +28,7 @@ pub(crate) fn request_from(stream: BoxStream, address: String, tasks: &tokio::ru
 fn method(call: &Call) -> Option<&str> {
     match &call.op {
         Op::Call(_) => call.path.first().map(String::as_str),
-        Op::Get => None,
+        Op::Get | Op::Event(_) => None,
     }
 }
 

@@ -59,7 +59,7 @@ impl ConnectRequest {
             Op::Call(arguments) if call.path.len() == 1 && call.path[0] == CONNECT => {
                 Some(Self::read(arguments).ok_or_else(|| RpcError::new("TypeError", "This is no connect event.")))
             }
-            Op::Call(_) | Op::Get => None,
+            Op::Call(_) | Op::Get | Op::Event(_) => None,
         }
     }
 

@@ -113,7 +113,7 @@ impl FetchRequest {
     pub fn from_call(call: &Call) -> Option<Result<Self, FetchError>> {
         match &call.op {
             Op::Call(arguments) if call.path.len() == 1 && call.path[0] == FETCH => Some(wire::read_request(arguments)),
-            Op::Call(_) | Op::Get => None,
+            Op::Call(_) | Op::Get | Op::Event(_) => None,
         }
     }
 }

@@ -177,7 +177,7 @@ fn wanted(op: &Op) -> usize {
             Ok(Plain::Array(arguments)) => arguments.first().and_then(Plain::as_number),
             _ => None,
         },
-        Op::Get => None,
+        Op::Get | Op::Event(_) => None,
     };
     // A fraction is cut off, and what is no number of bytes is the least.
     asked.map_or(1, |bytes| (bytes as usize).clamp(1, GATHERED_BYTES_MAX))
@@ -285,7 +285,7 @@ where
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
         let method = match &call.op {
             Op::Call(_) => call.path.first().map(String::as_str),
-            Op::Get => None,
+            Op::Get | Op::Event(_) => None,
         };
         match method {
             Some("read") => self.read(wanted(&call.op), reply),

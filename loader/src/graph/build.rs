@@ -9,6 +9,7 @@ use loaderd_runtime::isolate::HangPolicy;
 use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
 use loaderd_runtime::modules::{CommonJs, ExtensionModule, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::rpc::Capability;
+use loaderd_runtime::trace::TraceSink;
 
 use super::loopback::Loopbacks;
 use super::{Graph, GraphOptions, Node, Reach, Service, Shared, disk, env, network};
@@ -19,6 +20,7 @@ use crate::config::{
 };
 use crate::error::LoaderError;
 use crate::host::{LoaderHost, LoaderOptions};
+use crate::tails::{Activity, Relation, Tail, Tails};
 
 /// What a service worker's script is called in stack traces.
 const SERVICE_WORKER: &str = "worker.js";
@@ -67,8 +69,10 @@ impl Graph {
     /// Everything that is wrong, in the order of the services.
     pub async fn start(config: &Config, host: &LoaderHost, options: &GraphOptions) -> Result<Self, Vec<GraphError>> {
         let loopbacks = Loopbacks::default();
+        let activity = Activity::default();
         let services = OnceLock::new();
-        let shared = Arc::new(Shared { host: host.clone(), loopbacks: loopbacks.clone(), services });
+        let shared =
+            Arc::new(Shared { host: host.clone(), loopbacks: loopbacks.clone(), services, activity: activity.clone() });
         let reach = Reach::Weak(Arc::downgrade(&shared));
         let mut nodes = HashMap::new();
         let mut starting = Vec::new();
@@ -85,7 +89,8 @@ impl Graph {
             let name = &service.name;
             let node = match &service.kind {
                 ServiceKind::Worker(worker) => {
-                    match code(name, worker, options, &extensions, &reach, &objects, &mut loaders) {
+                    let around = (&reach, &activity);
+                    match code(name, worker, options, &extensions, around, &objects, &mut loaders) {
                         Ok(code) => {
                             let loader = host.loader(LoaderOptions::default());
                             loader.load_configured(code).map(Node::Worker).map_err(|error| start_error(name, error))
@@ -155,9 +160,13 @@ fn references(config: &Config) -> impl Iterator<Item = Reference<'_>> {
             }
             _ => None,
         });
+        let tail =
+            move |kind: &str, designator| Reference { subject: format!("Worker \"{name}\"'s {kind}"), designator };
+        let tails = worker.tails.iter().map(move |designator| tail("tails", designator));
+        let streaming = worker.streaming_tails.iter().map(move |designator| tail("streaming tails", designator));
         let outbound = &worker.global_outbound;
         let outbound = Reference { subject: format!("Worker \"{name}\"'s globalOutbound"), designator: outbound };
-        bindings.chain([outbound])
+        bindings.chain([outbound]).chain(tails).chain(streaming)
     });
     let of_sockets = config
         .sockets
@@ -180,6 +189,17 @@ impl Reference<'_> {
             entrypoint: entrypoint.to_owned(),
         })
     }
+}
+
+/// What hears of a Worker's invocations.
+fn traces(name: &str, worker: &Worker, reach: &Reach, activity: &Activity) -> Option<Arc<dyn TraceSink>> {
+    let tail = |designator: &ServiceDesignator| {
+        let relation = if designator.service == name { Relation::Own } else { Relation::Other };
+        Tail::new(env::cap(designator, reach).target, relation)
+    };
+    let items = worker.tails.iter().map(tail).collect();
+    let streams = worker.streaming_tails.iter().map(tail).collect();
+    Tails::sink(items, streams, activity.clone())
 }
 
 fn start_error(service: &str, error: LoaderError) -> GraphError {
@@ -206,7 +226,7 @@ fn code(
     worker: &Worker,
     options: &GraphOptions,
     extensions: &Arc<[ExtensionModule]>,
-    reach: &Reach,
+    (reach, activity): (&Reach, &Activity),
     objects: &env::UniqueKeys<'_>,
     loaders: &mut env::Loaders,
 ) -> Result<CheckedCode, GraphError> {
@@ -215,9 +235,6 @@ fn code(
         return Err(unsupported(
             "Durable Objects with storage on disk are not supported by loaderd yet. Use `inMemory`.",
         ));
-    }
-    if !worker.tails.is_empty() || !worker.streaming_tails.is_empty() {
-        return Err(unsupported("Tail Workers are not supported by loaderd yet."));
     }
     if worker.cache_api_outbound.is_some() {
         return Err(unsupported("`cacheApiOutbound` is not supported by loaderd yet."));
@@ -252,6 +269,7 @@ fn code(
         env: Some(env::env(name, &worker.bindings, reach, objects, loaders, &passed_on)?),
         global_outbound: GlobalOutbound::Cap(outbound),
         console: options.console.clone(),
+        traces: traces(name, worker, reach, activity),
         on_hang: HangPolicy::Report,
         clock: options.clock,
         objects: env::own_namespaces(name, worker, reach, objects),

@@ -26,6 +26,7 @@ mod service;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::Experimental;
@@ -42,6 +43,7 @@ use self::loopback::Loopbacks;
 use crate::WorkerStub;
 use crate::config::{Network, ServiceDesignator};
 use crate::host::LoaderHost;
+use crate::tails::Activity;
 
 /// The services of one configuration, running. Cheap to clone; they end with the last clone.
 #[derive(Clone)]
@@ -77,6 +79,8 @@ pub(crate) struct Shared {
     host: LoaderHost,
     loopbacks: Loopbacks,
     services: OnceLock<HashMap<String, Node>>,
+    /// Traces on their way to Tail Workers.
+    activity: Activity,
 }
 
 /// A running service.
@@ -104,6 +108,11 @@ impl Graph {
 
     fn loopbacks(&self) -> &Loopbacks {
         &self.0.loopbacks
+    }
+
+    /// Completes when no trace is on its way to a Tail Worker, at the latest after `at_most`. May be dropped.
+    pub async fn traces_delivered(&self, at_most: Duration) {
+        self.0.activity.settled(at_most).await;
     }
 
     /// The host that runs its Workers.

@@ -88,6 +88,16 @@ impl Service {
         self.answer(call).await.result
     }
 
+    /// Delivers an event of a kind that is no fetch: `test`, for one. Dropping the future cancels it.
+    ///
+    /// # Errors
+    /// What the service threw, or why it could not be asked.
+    pub async fn deliver(&self, kind: &str, parts: Vec<Plain>) -> Result<Message, RpcError> {
+        let parts = Plain::arguments(parts).map_err(|error| RpcError::new("Error", error.to_string()))?;
+        let call = Call { path: vec![kind.to_owned()], op: loaderd_runtime::rpc::Op::Event(parts) };
+        self.answer(call).await.result
+    }
+
     /// Sends a request. Dropping the future cancels it.
     ///
     /// # Errors

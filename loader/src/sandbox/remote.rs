@@ -194,7 +194,7 @@ fn through(result: &Result<Message, RpcError>, mut call: Call, reply: Reply) -> 
 fn answer(value: &Plain, call: &Call, reply: Reply) {
     reply.send(match call.op {
         Op::Get => value.to_message().map_err(|error| RpcError::new("TypeError", error.to_string())),
-        Op::Call(_) => Err(not_callable(call)),
+        Op::Call(_) | Op::Event(_) => Err(not_callable(call)),
     });
 }
 

@@ -30,19 +30,47 @@ pub(super) fn replace_methods(scope: &mut v8::PinScope<'_, '_>, global: v8::Loca
 }
 
 fn write(scope: &mut v8::PinScope<'_, '_>, args: v8::FunctionCallbackArguments<'_>, _: v8::ReturnValue<'_, v8::Value>) {
-    let Some(sink) = host(scope).and_then(|host| host.console()) else { return };
     let Some(index) = args.data().uint32_value(scope) else { return };
     let Some((_, level)) = METHODS.get(index as usize) else { return };
+    let Some(host) = host(scope) else { return };
     let mut line = None;
-    if let Some(host) = host(scope) {
-        host.log(&mut || line = text(scope, &args));
-    }
-    if let Some(text) = line {
-        sink.line(*level, &text);
+    host.log(&mut || {
+        super::tracing::log(scope, *level, &args);
+        if host.console().is_some() {
+            line = shown_text(scope, &args);
+        }
+    });
+    if let (Some(line), Some(sink)) = (line, host.console()) {
+        sink.line(*level, &line);
     }
 }
 
-/// The line. `None` when formatting threw (what the program's own accessors and proxies do is theirs).
+/// The line. As on the platform, what formatting throws (the program's own accessors, say) is shown and not thrown.
+/// `None`: the isolate is being ended.
+fn shown_text(scope: &mut v8::PinScope<'_, '_>, args: &v8::FunctionCallbackArguments<'_>) -> Option<String> {
+    v8::tc_scope!(let scope, scope);
+    let text = text(scope, args);
+    if scope.has_terminated() {
+        return None;
+    }
+    let thrown = scope.exception();
+    scope.reset();
+    text.or_else(|| Some(format!("<Formatting threw ({})>", shown(scope, thrown?))))
+}
+
+/// An exception as its stack, where that is there without asking the program.
+fn shown(scope: &mut v8::PinScope<'_, '_>, thrown: v8::Local<'_, v8::Value>) -> String {
+    let stack = v8::Local::<v8::Object>::try_from(thrown).ok().filter(|_| thrown.is_native_error()).and_then(|error| {
+        let name = v8::String::new(scope, "stack")?;
+        error.get_real_named_property(scope, name.into()).filter(|stack| stack.is_string())
+    });
+    v8::tc_scope!(let scope, scope);
+    let text = stack.unwrap_or(v8::Local::new(scope, thrown)).to_rust_string_lossy(scope);
+    scope.reset();
+    text
+}
+
+/// The line. `None` with an exception pending when formatting threw.
 fn text(scope: &mut v8::PinScope<'_, '_>, args: &v8::FunctionCallbackArguments<'_>) -> Option<String> {
     match args.length() {
         0 => return Some(String::new()),

@@ -5,6 +5,7 @@ use super::timers;
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "requireInvocation", require_invocation)?;
+    set_function(scope, target, "warn", super::tracing::warn)?;
     set_function(scope, target, "dataUrl", data_url)
 }
 

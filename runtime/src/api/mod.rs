@@ -33,6 +33,7 @@ mod rpc;
 mod rpc_signal;
 mod structured_clone;
 mod timers;
+mod tracing;
 mod unsafe_eval;
 mod url;
 mod websocket;
@@ -51,6 +52,7 @@ pub use self::registry::{InstallError, install, withhold};
 pub use self::rejections::tell as tell_rejections;
 pub use self::structured_clone::is_dom_exception;
 pub(crate) use self::timers::GLOBAL_SCOPE_REFUSAL;
+pub(crate) use self::tracing::exception as trace_exception;
 
 /// What the rooms need from the isolate they run in. The turn loop implements it and keeps it as an
 /// `Rc<dyn Host>` in an isolate slot (`isolate.set_slot::<Rc<dyn Host>>(…)`) before [`install`].

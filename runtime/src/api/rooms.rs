@@ -2,7 +2,7 @@
 
 use super::{
     async_context, base64, buffer, compat, compression, crypto, durable_objects, encoding, fetch, form_data,
-    html_rewriter, inspect, intrinsics, structured_clone, timers, unsafe_eval, url, websocket, worker_loader,
+    html_rewriter, inspect, intrinsics, structured_clone, timers, tracing, unsafe_eval, url, websocket, worker_loader,
 };
 use super::{rpc, rpc_signal};
 use crate::compat::Flag;
@@ -76,6 +76,9 @@ pub(super) static ROOMS: &[Room] = &[
         native: None,
     },
     library("worker_loader", include_str!("../../js/worker_loader.js"), Some(worker_loader::install)),
+    library("tracing", include_str!("../../js/tracing.js"), Some(tracing::install)),
+    library("trace_items", include_str!("../../js/trace_items.js"), Some(tracing::install)),
+    library("handlers", include_str!("../../js/handlers.js"), Some(tracing::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
     library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(intrinsics::install)),
     library("inspect_names", include_str!("../../js/inspect_names.js"), Some(inspect::install)),

@@ -1,6 +1,7 @@
 //! The Rust halves of the rooms `rpc`, `rpc_fetch` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
+use super::tracing;
 use crate::compat::Flag;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::EntrypointSpec;
@@ -19,6 +20,7 @@ pub(super) fn install_rpc(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_
     set_function(scope, native, "call", call)?;
     set_function(scope, native, "transfersStubs", transfers_stubs)?;
     set_function(scope, native, "hasRpc", has_rpc)?;
+    set_function(scope, native, "sendsEvents", sends_events)?;
     set_function(scope, native, "take", take)?;
     set_function(scope, native, "drop", drop_import)?;
     set_function(scope, native, "dup", dup)?;
@@ -46,10 +48,15 @@ pub(super) fn install_workers(scope: &mut v8::PinScope<'_, '_>, native: v8::Loca
     set_function(scope, native, "loopback", loopback)?;
     set_function(scope, native, "mainExports", main_exports)?;
     set_function(scope, native, "env", env)?;
+    set_function(scope, native, "traced", tracing::traced)?;
+    set_function(scope, native, "invocation", tracing::current_invocation)?;
+    set_function(scope, native, "addTracing", tracing::add_tracing)?;
     super::async_context::install(scope, native)
 }
 
 pub(super) fn install_fetch(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "traced", tracing::traced)?;
+    set_function(scope, native, "threw", tracing::threw)?;
     set_function(scope, native, "outbound", outbound)
 }
 
@@ -75,7 +82,10 @@ fn call<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retu
         let Some(name) = names.get_index(scope, index) else { return };
         path.push(name.to_rust_string_lossy(scope));
     }
-    let values = Some(arguments.get(2)).filter(|values| !values.is_undefined());
+    let values = match arguments.get(2) {
+        values if values.is_undefined() => outgoing::Content::Get,
+        values => outgoing::Content::Call(values),
+    };
     let waits = if arguments.get(3).is_true() { Waits::NotYet } else { Waits::Yes };
     let Some(started) = outgoing::start(scope, import, path, values, waits) else { return };
     let (call, pipeline) = (number(scope, started.call), number(scope, started.pipeline.unwrap_or(0)));
@@ -92,6 +102,11 @@ fn has_rpc<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned:
 /// `transfersStubs()`: whether stubs given as arguments are the callee's from then on.
 fn transfers_stubs<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
     returned.set_bool(!IsolateState::of(scope).has_flag(Flag::RpcParamsDupStubs));
+}
+
+/// `sendsEvents()`: whether services have methods for events other than fetches.
+fn sends_events<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    returned.set_bool(IsolateState::of(scope).has_flag(Flag::ServiceBindingExtraHandlers));
 }
 
 /// `take(call)`: `[value, stubs]`, or throws what the callee threw.

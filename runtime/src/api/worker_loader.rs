@@ -185,11 +185,13 @@ fn limits(cpu_ms: v8::Local<'_, v8::Value>, sub_requests: v8::Local<'_, v8::Valu
 /// What `js/worker_loader.js` made of a `WorkerCode`. `None` with an exception pending.
 fn code<'s>(scope: &mut v8::PinScope<'s, '_>, parts: v8::Local<'s, v8::Value>) -> Option<WorkerCode> {
     let parts = v8::Local::<v8::Array>::try_from(parts).ok()?;
-    let mut values = Vec::with_capacity(9);
+    let mut values = Vec::with_capacity(11);
     for index in 0..parts.length() {
         values.push(parts.get_index(scope, index)?);
     }
-    let [date, flags, experimental, cpu_ms, sub_requests, main_module, modules, env, outbound] = values[..] else {
+    let [date, flags, experimental, cpu_ms, sub_requests, main_module, modules, env, outbound, tails, streaming] =
+        values[..]
+    else {
         return None;
     };
     let (flags, modules) =
@@ -212,13 +214,9 @@ fn code<'s>(scope: &mut v8::PinScope<'s, '_>, parts: v8::Local<'s, v8::Value>) -
     } else if outbound.is_null() {
         GlobalOutbound::None
     } else {
-        let cap = imported(scope, outbound)?;
-        if let Some(reason) = cap.target.refuses_transfer() {
-            throw_data_clone_error(scope, reason);
-            return None;
-        }
-        GlobalOutbound::Cap(Cap { kind: CapKind::Service, ..cap })
+        GlobalOutbound::Cap(service(scope, outbound)?)
     };
+    let (tails, streaming_tails) = (services(scope, tails)?, services(scope, streaming)?);
     Some(WorkerCode {
         compatibility_date: date.to_rust_string_lossy(scope),
         compatibility_flags,
@@ -228,8 +226,31 @@ fn code<'s>(scope: &mut v8::PinScope<'s, '_>, parts: v8::Local<'s, v8::Value>) -
         modules: sources,
         env,
         global_outbound,
+        tails,
+        streaming_tails,
         ..WorkerCode::default()
     })
+}
+
+/// The service of an import, to be given to another Worker. `None` with an exception pending.
+fn service(scope: &mut v8::PinScope<'_, '_>, import: v8::Local<'_, v8::Value>) -> Option<Cap> {
+    let cap = imported(scope, import)?;
+    if let Some(reason) = cap.target.refuses_transfer() {
+        throw_data_clone_error(scope, reason);
+        return None;
+    }
+    Some(Cap { kind: CapKind::Service, ..cap })
+}
+
+/// The same for each of an array.
+fn services(scope: &mut v8::PinScope<'_, '_>, imports: v8::Local<'_, v8::Value>) -> Option<Vec<Cap>> {
+    let imports = v8::Local::<v8::Array>::try_from(imports).ok()?;
+    let mut services = Vec::with_capacity(imports.length() as usize);
+    for index in 0..imports.length() {
+        let import = imports.get_index(scope, index)?;
+        services.push(service(scope, import)?);
+    }
+    Some(services)
 }
 
 /// A module's content; bytes are copied, since the parent may change its own. The numbers are JavaScript's.

@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 
 use crate::channel::InvocationReport;
 use crate::isolate::inbox::Shared;
+use crate::isolate::state::system_ms;
 use crate::limits::aside;
 use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError};
+use crate::trace::ErrorInfo;
+use crate::trace::tracer::Tracer;
 
 /// What callers get when nothing is left that could ever produce their answer.
 pub(crate) const HUNG: &str = "The Workers runtime canceled this request because it detected that your Worker's code \
@@ -65,7 +68,10 @@ pub(crate) struct InvocationState {
     of_object: Cell<bool>,
     /// Its program ended it: nothing of it goes on.
     aborted: Cell<bool>,
+    finished: Cell<bool>,
     on_end: RefCell<Option<OnEnd>>,
+    /// Set when somebody wants its trace.
+    tracer: Option<Tracer>,
 }
 
 impl InvocationState {
@@ -74,6 +80,7 @@ impl InvocationState {
         limits: ResourceLimits,
         on_end: Option<OnEnd>,
         shared: &Arc<Shared>,
+        tracer: Option<Tracer>,
     ) -> Rc<Self> {
         Rc::new(Self {
             id,
@@ -93,7 +100,9 @@ impl InvocationState {
             threw: Cell::new(false),
             of_object: Cell::new(false),
             aborted: Cell::new(false),
+            finished: Cell::new(false),
             on_end: RefCell::new(on_end),
+            tracer,
         })
     }
 
@@ -184,6 +193,11 @@ impl InvocationState {
         }
     }
 
+    /// What its trace is told through, if it is traced.
+    pub(crate) fn tracer(&self) -> Option<&Tracer> {
+        self.tracer.as_ref()
+    }
+
     /// Whether everything it was asked for has been answered.
     pub(crate) fn answered(&self) -> bool {
         self.replies.borrow().is_empty()
@@ -238,15 +252,34 @@ impl InvocationState {
             Some(cause) => RpcError::ended(cause),
             None => RpcError::new("Error", HUNG),
         };
+        let hung = ended.is_none() && !self.answered();
         self.answer_all(&error, 0);
+        if self.finished.replace(true) {
+            return;
+        }
+        let outcome = match ended {
+            Some(cause) => cause.outcome(),
+            None if hung || self.threw.get() => Outcome::Exception,
+            None => Outcome::Ok,
+        };
+        self.end_trace(ended, hung, outcome);
         if let Some(on_end) = self.on_end.borrow_mut().take() {
-            let outcome = match ended {
-                Some(cause) => cause.outcome(),
-                None if self.threw.get() => Outcome::Exception,
-                None => Outcome::Ok,
-            };
             on_end(InvocationReport { outcome, usage: self.usage(0) });
         }
+    }
+
+    fn end_trace(&self, ended: Option<Cause>, hung: bool, outcome: Outcome) {
+        let Some(tracer) = &self.tracer else { return };
+        let now = system_ms();
+        let why = match ended {
+            Some(Cause::Canceled | Cause::Shutdown) => None,
+            Some(cause) => Some(cause.message()),
+            None => hung.then_some(HUNG),
+        };
+        if let Some(message) = why {
+            tracer.exception(now, None, ErrorInfo { name: "Error".into(), message: message.into(), stack: None });
+        }
+        tracer.end(now, outcome, self.usage(0));
     }
 }
 

@@ -230,7 +230,8 @@ impl IsolateState {
     }
 }
 
-fn system_ms() -> f64 {
+/// The system's clock, ms since the epoch.
+pub(crate) fn system_ms() -> f64 {
     // A clock before 1970 is not worth a failure.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_millis() as f64)
 }

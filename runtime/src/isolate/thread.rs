@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
-use super::{HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
+use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
 use crate::channel::InvocationReport;
 use crate::error::Blame;
 use crate::invocation::{InvocationState, OnEnd};
@@ -20,7 +20,9 @@ use crate::limits::{Cause, Outcome};
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
 use crate::modules::registry::Registry;
 use crate::modules::start;
-use crate::rpc::{Reply, glue};
+use crate::rpc::{Call, Op, Reply, glue};
+use crate::trace::TraceStart;
+use crate::trace::tracer::Tracer;
 use crate::vm::Vm;
 
 /// CPU budget of turns that belong to no invocation: releasing objects, running finalizers.
@@ -196,13 +198,27 @@ impl Thread {
             None => (reply, on_end),
         };
         let code_limits = self.vm.state.worker.borrow().as_ref().map(|worker| worker.limits).unwrap_or_default();
-        let invocation = InvocationState::new(id, code_limits.lowest(entrypoint.limits), on_end, &self.shared);
+        // The events of an object are one invocation, which has no end to tell of while the object lives.
+        let tracer = if object.is_none() { self.tracer(&entrypoint, &call) } else { None };
+        let limits = code_limits.lowest(entrypoint.limits);
+        let invocation = InvocationState::new(id, limits, on_end, &self.shared, tracer);
         self.vm.state.add_invocation(invocation.clone());
         if object.is_some() {
             invocation.set_of_object();
         }
         let target = (&*entrypoint, object.as_deref());
         self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
+    }
+
+    /// What a new invocation is traced through, if somebody wants its trace.
+    fn tracer(&self, entrypoint: &EntrypointSpec, call: &Call) -> Option<Tracer> {
+        let sink = self.vm.state.worker.borrow().as_ref()?.channels.traces.clone()?;
+        let is_trace = |kind: &String| kind == "tail" || kind == "tailStream";
+        let start = TraceStart {
+            entrypoint: entrypoint.name.clone().filter(|name| name != "default"),
+            delivers_trace: matches!(call.op, Op::Event(_)) && call.path.first().is_some_and(is_trace),
+        };
+        sink.begin(&start).map(Tracer::new)
     }
 
     /// A turn of an invocation, and what follows from it: over, hung, or waiting for more.

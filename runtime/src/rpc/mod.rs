@@ -75,6 +75,9 @@ pub enum Op {
     Get,
     /// Call it. The message is an array: the arguments.
     Call(Message),
+    /// Deliver an event to a service: the path is the event's kind (`scheduled`, `queue`, …), the message an array. Programs
+    /// cannot make one of their own; what they call is a method, whatever its name.
+    Event(Message),
 }
 
 /// Something an isolate or the host can call. Dropping the last reference releases it at its home.

@@ -44,12 +44,22 @@ pub(crate) struct Started<'s> {
     pub(crate) pipeline: Option<ImportId>,
 }
 
-/// Calls the member at `path` of an import (reads it without `arguments`). `None` with an exception pending.
+/// What is sent to an import, with the path it is sent to.
+pub(crate) enum Content<'s> {
+    /// A wish to read.
+    Get,
+    /// A call with an array of arguments.
+    Call(v8::Local<'s, v8::Value>),
+    /// An event, with an array of what it carries.
+    Event(v8::Local<'s, v8::Value>),
+}
+
+/// Reads or calls the member at `path` of an import, or delivers an event of that kind. `None` with an exception pending.
 pub(crate) fn start<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     import: ImportId,
     path: Vec<String>,
-    arguments: Option<v8::Local<'s, v8::Value>>,
+    content: Content<'s>,
     waits: Waits,
 ) -> Option<Started<'s>> {
     let rpc = RpcState::of(scope);
@@ -73,9 +83,10 @@ pub(crate) fn start<'s>(
         throw_error(scope, "This Worker has too many RPC calls pending.");
         return None;
     }
-    let op = match arguments {
-        None => Op::Get,
-        Some(arguments) => Op::Call(serialize(scope, arguments, Purpose::Arguments)?),
+    let op = match content {
+        Content::Get => Op::Get,
+        Content::Call(arguments) => Op::Call(serialize(scope, arguments, Purpose::Arguments)?),
+        Content::Event(parts) => Op::Event(serialize(scope, parts, Purpose::Arguments)?),
     };
     if (cap.kind == CapKind::Service || cap.target.counts_as_subrequest())
         && let Err(message) = invocation.count_subrequest(SubrequestClass::External)

@@ -30,6 +30,10 @@ pub(crate) fn serve(
     result: Option<ExportId>,
 ) {
     answer_thrown(scope, reply, result, |scope| {
+        if matches!(call.op, Op::Event(_)) {
+            crate::js::throw_type_error(scope, "Events are delivered to services only.");
+            return None;
+        }
         let js = RpcState::of(scope).js(scope)?;
         let serve = v8::Local::new(scope, &js.serve);
         let receiver = v8::undefined(scope).into();
@@ -66,10 +70,12 @@ pub(crate) fn serve_entrypoint(
             Some(props) => deserialize(scope, props, Some(invocation.id), Stack::None)?.value,
             None => v8::Object::new(scope).into(),
         };
+        let is_event = v8::Boolean::new(scope, matches!(call.op, Op::Event(_))).into();
         let (path, arguments, stubs) = call_parts(scope, call)?;
         let (reply, result) = keys(scope, reply, result);
         let object = object_key(scope, object);
-        entrypoint.call(scope, receiver, &[name.into(), props, path, arguments, stubs, reply, result, object])
+        let name = name.into();
+        entrypoint.call(scope, receiver, &[name, props, path, arguments, stubs, reply, result, object, is_event])
     });
 }
 
@@ -118,7 +124,7 @@ fn call_parts<'s>(scope: &mut v8::PinScope<'s, '_>, call: Call) -> Option<Parts<
     let nothing = v8::undefined(scope).into();
     match call.op {
         Op::Get => Some((path, nothing, nothing)),
-        Op::Call(message) => {
+        Op::Call(message) | Op::Event(message) => {
             let owner = IsolateState::of(scope).current().map(|invocation| invocation.id);
             let received = deserialize(scope, &message, owner, Stack::None)?;
             if !received.value.is_array() {

@@ -97,7 +97,7 @@ impl Capability for Host {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
         let arguments = match &call.op {
             Op::Get => Vec::new(),
-            Op::Call(message) => match Plain::from_message(message) {
+            Op::Call(message) | Op::Event(message) => match Plain::from_message(message) {
                 Ok(Plain::Array(arguments)) => arguments,
                 _ => panic!("arguments are an array"),
             },

@@ -187,8 +187,8 @@ fn check(call: &Call) -> Result<(), RpcError> {
         return Err(RpcError::new("Error", format!("A property path of a call may name at most {PATH_MAX} members.")));
     }
     match &call.op {
-        Op::Call(arguments) if arguments.caps.len() > MESSAGE_CAPS_MAX => Err(too_many_caps()),
-        Op::Call(_) | Op::Get => Ok(()),
+        Op::Call(arguments) | Op::Event(arguments) if arguments.caps.len() > MESSAGE_CAPS_MAX => Err(too_many_caps()),
+        Op::Call(_) | Op::Event(_) | Op::Get => Ok(()),
     }
 }
 
@@ -197,7 +197,7 @@ fn call_bytes(call: &Call) -> usize {
     const NAME_BYTES: usize = 16;
     let path: usize = call.path.iter().map(|name| name.len() + NAME_BYTES).sum();
     match &call.op {
-        Op::Call(arguments) => path + wire::message_bytes(arguments),
+        Op::Call(arguments) | Op::Event(arguments) => path + wire::message_bytes(arguments),
         Op::Get => path,
     }
 }

@@ -118,6 +118,7 @@ pub(in crate::sandbox) fn write_call(
     match &call.op {
         Op::Get => builder.init_op().set_get(()),
         Op::Call(arguments) => write_message(arguments, builder.init_op().init_call(), lower),
+        Op::Event(parts) => write_message(parts, builder.init_op().init_event(), lower),
     }
 }
 
@@ -153,6 +154,7 @@ pub(in crate::sandbox) fn read_call(reader: schema::call::Reader<'_>, raise: Rai
     let op = match reader.get_op().which()? {
         schema::call::op::Get(()) => Op::Get,
         schema::call::op::Call(arguments) => Op::Call(read_message(arguments?, raise)?),
+        schema::call::op::Event(parts) => Op::Event(read_message(parts?, raise)?),
     };
     Ok(Call { path, op })
 }
