@@ -10,7 +10,7 @@ use crate::conform::ConformArgs;
 use crate::dev::DevArgs;
 use crate::exec::args::ExecArgs;
 use crate::executor::ExecutorArgs;
-use crate::serve::ServeArgs;
+use crate::serve::{ServeArgs, ServerArgs};
 use crate::test::TestArgs;
 
 /// Runs JavaScript that you do not trust, each program in an isolate of its own, within limits that hold.
@@ -19,6 +19,14 @@ use crate::test::TestArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The command line of an executable that `compile` made.
+#[derive(Debug, Parser)]
+#[command(version, about = "Serves the config that this executable carries", max_term_width = 100)]
+pub(crate) struct Compiled {
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,9 +41,10 @@ pub(crate) enum Command {
     Test(Box<TestArgs>),
     /// Run wrangler projects as they are, and again when they change.
     Dev(DevArgs),
-    /// Turn a workerd config and all the files it embeds into one file, on standard output.
+    /// Turn a workerd config and all the files it embeds into one executable that serves it, on standard output.
     ///
-    /// The result can be given to `loaderd serve --binary` on a machine that has none of the other files.
+    /// It takes the options of `serve`, and needs none of the files. With --config-only the result is the config alone, for
+    /// `loaderd serve --binary`.
     Compile(CompileArgs),
     /// Run cases on loaderd and on workerd, and print where they differ.
     Conform(ConformArgs),
@@ -54,7 +63,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() && printed.is_ok() {
         return ExitCode::SUCCESS;
     }
-    let command = std::env::args().nth(1).unwrap_or_default();
+    // A compiled server has no subcommand, and is workerd's kind too.
+    let command = std::env::args().nth(1).filter(|first| !first.starts_with('-')).unwrap_or_else(|| "serve".to_owned());
     ExitCode::from(if WORKERD_COMMANDS.contains(&command.as_str()) { 1 } else { 2 })
 }
 

@@ -29,6 +29,12 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(sandbox::SUBCOMMAND) {
         return sandbox::run();
     }
+    match compile::carried() {
+        Ok(Some(config)) => return serve_compiled(&config),
+        Ok(None) => {}
+        // Without /proc nothing can be carried, and everything else says by itself what it misses.
+        Err(error) => tracing::debug!("cannot read this executable: {error}"),
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return cli::usage(&error),
@@ -43,6 +49,14 @@ fn main() -> ExitCode {
         Command::Doctor => with_v8(&[], doctor::run()),
         Command::Exec(arguments) => with_v8(&[], exec::run(*arguments)),
         Command::Executor(arguments) => with_v8(&[], executor::run(arguments)),
+    }
+}
+
+/// What an executable does that `compile` made.
+fn serve_compiled(config: &[u8]) -> ExitCode {
+    match cli::Compiled::try_parse() {
+        Ok(arguments) => serve::run_compiled(&arguments.server, config),
+        Err(error) => cli::usage(&error),
     }
 }
 

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use loaderd_loader::HostLimits;
-use loaderd_loader::config::{Config, Listen, Override, OverrideUse, Validation};
+use loaderd_loader::config::{Config, ConfigError, FieldPath, Listen, Override, OverrideUse, ServiceKind, Validation};
 use loaderd_loader::graph::{Bound, Server};
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
-use crate::config::{ConfigArgs, Named, refuse};
+use crate::config::{ConfigArgs, Named, problem, refuse};
 use crate::services::{ChangeArgs, checked_config, start, told_to_stop};
 use crate::terminal;
 use crate::watch::{Watcher, start_over};
@@ -21,6 +21,13 @@ pub(crate) struct ServeArgs {
     /// The constant to use, where the file defines several of type `Config`
     const_name: Option<String>,
 
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// The arguments that a compiled server takes too.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ServerArgs {
     /// Let the socket NAME listen on ADDR, whatever the config says; may be repeated
     #[arg(short, long, value_name = "NAME=ADDR")]
     socket_addr: Vec<Named>,
@@ -56,12 +63,12 @@ impl std::str::FromStr for NamedDescriptor {
 }
 
 pub(crate) fn run(arguments: &ServeArgs) -> ExitCode {
-    if let Err(code) = arguments.change.check() {
+    if let Err(code) = arguments.server.change.check() {
         return code;
     }
     match arguments.read() {
-        Ok((encoded, config)) => crate::with_v8(&config.v8_flags, serve(arguments, &encoded, &config)),
-        Err(problems) if arguments.change.watch => {
+        Ok((encoded, config)) => crate::with_v8(&config.v8_flags, serve(&arguments.server, &encoded, &config)),
+        Err(problems) if arguments.server.change.watch => {
             let watcher = Watcher::new([arguments.config.file().to_owned()]);
             refuse(&problems);
             terminal::say("Can't start server due to config errors, waiting for config files to change...");
@@ -75,12 +82,35 @@ pub(crate) fn run(arguments: &ServeArgs) -> ExitCode {
 impl ServeArgs {
     fn read(&self) -> Result<(Encoded, Config), Vec<Diagnostic>> {
         let encoded = self.config.read(self.const_name.as_deref())?;
+        let config = self.server.config_of(&encoded)?;
+        Ok((encoded, config))
+    }
+}
+
+/// Serves a config that this executable carries.
+pub(crate) fn run_compiled(arguments: &ServerArgs, encoded: &[u8]) -> ExitCode {
+    if let Err(code) = arguments.change.check() {
+        return code;
+    }
+    if arguments.change.watch {
+        return refuse(&[problem("--watch: a compiled server has no files that could change.")]);
+    }
+    let read = Encoded::from_bytes(encoded).map_err(|error| vec![error]);
+    match read.and_then(|encoded| Ok((arguments.config_of(&encoded)?, encoded))) {
+        Ok((config, encoded)) => crate::with_v8(&config.v8_flags, serve(arguments, &encoded, &config)),
+        Err(problems) => refuse(&problems),
+    }
+}
+
+impl ServerArgs {
+    fn config_of(&self, encoded: &Encoded) -> Result<Config, Vec<Diagnostic>> {
         let addresses = self.socket_addr.iter().map(|it| (&it.name, Listen::Address(it.value.clone())));
         let descriptors = self.socket_fd.iter().map(|it| (&it.name, Listen::Descriptor(it.descriptor)));
         let sockets = addresses.chain(descriptors).map(|(name, value)| Override { name: name.clone(), value });
         let overrides = self.change.overrides(sockets.collect());
-        let config = checked_config(&encoded, &overrides, OverrideUse::Serve, &self.validation())?;
-        Ok((encoded, config))
+        let config = checked_config(encoded, &overrides, OverrideUse::Serve, &self.validation())?;
+        let loopbacks = loopbacks(&config);
+        if loopbacks.is_empty() { Ok(config) } else { Err(loopbacks.iter().map(|it| encoded.diagnose(it)).collect()) }
     }
 
     fn validation(&self) -> Validation {
@@ -88,7 +118,7 @@ impl ServeArgs {
     }
 }
 
-async fn serve(arguments: &ServeArgs, encoded: &Encoded, config: &Config) -> ExitCode {
+async fn serve(arguments: &ServerArgs, encoded: &Encoded, config: &Config) -> ExitCode {
     let watcher = Watcher::new(encoded.files_read().iter().cloned());
     let failed = match serve_until_told(arguments, config, &watcher).await {
         Ok(Ended::Told) => return ExitCode::SUCCESS,
@@ -106,13 +136,31 @@ async fn serve(arguments: &ServeArgs, encoded: &Encoded, config: &Config) -> Exi
     start_over()
 }
 
+/// Addresses within the process, which only tests have.
+fn loopbacks(config: &Config) -> Vec<ConfigError> {
+    let is_loopback = |address: &str| address.starts_with("loopback:");
+    let message = "`loopback:` addresses exist in `loaderd test` only.";
+    let (sockets, services) = (FieldPath::root().field("sockets"), FieldPath::root().field("services"));
+    let listening = config.sockets.iter().enumerate().filter_map(|(index, socket)| match &socket.listen {
+        Some(Listen::Address(address)) if is_loopback(address) => Some(sockets.index(index).field("address")),
+        _ => None,
+    });
+    let connecting = config.services.iter().enumerate().filter_map(|(index, service)| match &service.kind {
+        ServiceKind::External(server) if server.address.as_deref().is_some_and(is_loopback) => {
+            Some(services.index(index).field("external").field("address"))
+        }
+        _ => None,
+    });
+    listening.chain(connecting).map(|field| ConfigError::new(field, message)).collect()
+}
+
 /// Why a server ended.
 enum Ended {
     Told,
     Changed,
 }
 
-async fn serve_until_told(arguments: &ServeArgs, config: &Config, watcher: &Watcher) -> Result<Ended, Vec<String>> {
+async fn serve_until_told(arguments: &ServerArgs, config: &Config, watcher: &Watcher) -> Result<Ended, Vec<String>> {
     let stop = told_to_stop().map_err(|error| vec![format!("cannot wait for signals: {error}")])?;
     let mut control = arguments.control_fd.map(Control::open).transpose().map_err(|error| vec![error])?;
     let graph = start(config, HostLimits::default(), &arguments.validation()).await?;

@@ -125,21 +125,17 @@ const USES: &[Use] = &[
         stdout: "",
         stderr: &["--inspector-addr is not supported by loaderd.\n"],
     },
-    Use {
-        name: "a_self_contained_binary",
-        arguments: &["compile", "config.capnp"],
-        exit: 1,
-        stdout: "",
-        stderr: &["--config-only"],
-    },
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
     type Check = fn() -> Result<(), String>;
-    let more: [(&str, Check); 3] = [
+    let more: [(&str, Check); 6] = [
         ("workerd::serve_announces_answers_and_stops", serves),
         ("workerd::compile_and_serve_from_standard_input", compiles),
+        ("workerd::compile_an_executable", compiles_executable),
+        ("workerd::serve_on_a_descriptor", serves_descriptor),
+        ("workerd::serve_has_no_loopback", refuses_loopback),
         ("conform::as_recorded", conforms),
     ];
     let more = more.map(|(name, run)| Trial::test(name, move || run().map_err(Into::into)));
@@ -221,6 +217,43 @@ fn compiles() -> Result<(), String> {
     let arguments = ["serve", "-b", "-", "--control-fd", "1", "-s", "http=127.0.0.1:0", "-d", "files=."];
     let (_server, port) = start(loaderd(&folder, &arguments).stdin(encoded))?;
     expect_hello(port)
+}
+
+fn compiles_executable() -> Result<(), String> {
+    let folder = folder()?;
+    folder.write("config.capnp", &CONFIG.replacen("  modules", DATED, 1))?;
+    let path = folder.path().join("server");
+    let file = std::fs::File::create(&path).map_err(|error| error.to_string())?;
+    let compiled = run(loaderd(&folder, &["compile", "config.capnp"]).stdout(file))?;
+    if !compiled.status.success() {
+        return Err(String::from_utf8_lossy(&compiled.stderr).into_owned());
+    }
+    for source in ["worker.js", "config.capnp"] {
+        std::fs::remove_file(folder.path().join(source)).map_err(|error| error.to_string())?;
+    }
+    let mut server = Command::new(&path);
+    server.args(["--control-fd=1", "-shttp=127.0.0.1:0", "-dfiles=."]).current_dir(folder.path()).stdin(Stdio::null());
+    let (_server, port) = start(&mut server)?;
+    expect_hello(port)
+}
+
+fn serves_descriptor() -> Result<(), String> {
+    let folder = folder()?;
+    folder.write("config.capnp", &CONFIG.replacen("  modules", DATED, 1))?;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
+    let arguments = ["serve", "config.capnp", "--control-fd=1", "--socket-fd=http=0", "-dfiles=."];
+    let listener = std::os::fd::OwnedFd::from(listener);
+    let (_server, port) = start(loaderd(&folder, &arguments).stdin(Stdio::from(listener)))?;
+    expect_hello(port)
+}
+
+fn refuses_loopback() -> Result<(), String> {
+    let folder = folder()?;
+    folder.write("config.capnp", &CONFIG.replacen("  modules", DATED, 1))?;
+    let output = run(&mut loaderd(&folder, &["serve", "config.capnp", "-shttp=loopback:x", "-dfiles=."]))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let said = stderr.contains("sockets[0].address: `loopback:` addresses exist in `loaderd test` only.");
+    if said && output.status.code() == Some(1) { Ok(()) } else { Err(stderr.into_owned()) }
 }
 
 fn conforms() -> Result<(), String> {

@@ -3,6 +3,7 @@
 mod bindings;
 mod bodies;
 mod checks;
+mod connect;
 mod graph;
 mod real;
 mod scripted;
