@@ -34,7 +34,7 @@ function exportKey(format, key) {
   const half = isPrivate ? material.private : material.public;
   if (known.family === 'rsa') return half.slice().buffer;
   if (known.family === 'ec') return native.ecEncode(key.algorithm.namedCurve, isPrivate, half);
-  const lead = okpPrefix(known.name, isPrivate);
+  const lead = okpPrefix(known.curve, isPrivate);
   const der = new Uint8Array(lead.length + half.length);
   der.set(lead);
   der.set(half, lead.length);
@@ -59,9 +59,9 @@ function exportJwk(known, key, material, isPrivate) {
   }
   if (known.family === 'okp') {
     const jwk = { kty: 'OKP', key_ops };
-    if (known.name === 'Ed25519') jwk.alg = 'EdDSA';
+    if (known.curve === 'Ed25519') jwk.alg = 'EdDSA';
     jwk.ext = true;
-    jwk.crv = known.name;
+    jwk.crv = known.curve;
     jwk.x = encode64(material.public);
     if (isPrivate) jwk.d = encode64(material.private);
     return jwk;

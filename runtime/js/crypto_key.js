@@ -12,6 +12,8 @@ const USAGES = ['encrypt', 'decrypt', 'sign', 'verify', 'deriveKey', 'deriveBits
 const CIPHER = ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey'];
 const CURVES = { __proto__: null, 'P-256': 32, 'P-384': 48, 'P-521': 66 };
 const HASHES = { __proto__: null, 'SHA-1': 64, 'SHA-256': 64, 'SHA-384': 128, 'SHA-512': 128, MD5: 64 };
+// Those that a JSON Web Key's algorithm can name.
+const RSA_HASHES = ['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512'];
 const BYTES_OF_ED_KEY = 32;
 
 function fail(name, message) {
@@ -34,8 +36,10 @@ const ALGORITHMS = [
   { name: 'RSA-OAEP', family: 'rsa', private: ['decrypt', 'unwrapKey'], public: ['encrypt', 'wrapKey'], jwk: 'RSA-OAEP' },
   { name: 'ECDSA', family: 'ec', private: ['sign'], public: ['verify'] },
   { name: 'ECDH', family: 'ec', private: ['deriveKey', 'deriveBits'], public: [] },
-  { name: 'Ed25519', family: 'okp', private: ['sign'], public: ['verify'] },
-  { name: 'X25519', family: 'okp', private: ['deriveKey', 'deriveBits'], public: [] },
+  { name: 'Ed25519', family: 'okp', curve: 'Ed25519', private: ['sign'], public: ['verify'] },
+  // An older name, which wants its curve named as well.
+  { name: 'NODE-ED25519', family: 'okp', curve: 'Ed25519', private: ['sign'], public: ['verify'] },
+  { name: 'X25519', family: 'okp', curve: 'X25519', private: ['deriveKey', 'deriveBits'], public: [] },
 ];
 
 // An algorithm argument as an object with a name.
@@ -199,7 +203,7 @@ function generate(algorithm, extractable, asked) {
       });
     }
     case 'okp':
-      return pair(known, { name }, extractable, asked, () => okpPair(name, random(BYTES_OF_ED_KEY)));
+      return pair(known, okpDetails(known, wanted), extractable, asked, () => okpPair(known.curve, random(BYTES_OF_ED_KEY)));
     default: {
       const modulusLength = Math.trunc(+required(wanted, 'modulusLength'));
       const exponent = bytesOf(required(wanted, 'publicExponent'));
@@ -223,8 +227,16 @@ function generate(algorithm, extractable, asked) {
   }
 }
 
-function okpPair(name, secret) {
-  const point = name === 'Ed25519' ? native.edPublic(secret) : native.xPublic(secret);
+// What a key of these curves says of its algorithm.
+function okpDetails({ name }, wanted) {
+  if (name !== 'NODE-ED25519') return { name };
+  const namedCurve = `${required(wanted, 'namedCurve')}`;
+  if (namedCurve !== name) fail('NotSupportedError', `EDDSA curve "${namedCurve}" isn't supported.`);
+  return { name, namedCurve };
+}
+
+function okpPair(curve, secret) {
+  const point = curve === 'Ed25519' ? native.edPublic(secret) : native.xPublic(secret);
   return { private: secret, public: new Uint8Array(point) };
 }
 
@@ -379,18 +391,19 @@ function importEc(known, wanted, format, data, extractable, asked) {
 }
 
 // The DER of Edwards and Montgomery keys is a fixed prefix and 32 bytes (RFC 8410).
-function okpPrefix(name, isPrivate) {
-  const oid = name === 'Ed25519' ? 0x70 : 0x6e;
+function okpPrefix(curve, isPrivate) {
+  const oid = curve === 'Ed25519' ? 0x70 : 0x6e;
   return isPrivate
     ? [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x04, 0x22, 0x04, 0x20]
     : [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, oid, 0x03, 0x21, 0x00];
 }
 
 function importOkp(known, wanted, format, data, extractable, asked) {
-  const { name } = known;
-  const finish = (secret, point) => asymmetric(known, { name }, extractable, asked, secret, point);
+  const { name, curve } = known;
+  const details = okpDetails(known, wanted);
+  const finish = (secret, point) => asymmetric(known, details, extractable, asked, secret, point);
   const finishSecret = (secret) => {
-    const halves = okpPair(name, secret);
+    const halves = okpPair(curve, secret);
     return finish(halves.private, halves.public);
   };
   if (format === 'raw') {
@@ -401,7 +414,7 @@ function importOkp(known, wanted, format, data, extractable, asked) {
   if (format !== 'jwk') {
     const isPrivate = format === 'pkcs8';
     const bytes = bytesOf(data);
-    const lead = okpPrefix(name, isPrivate);
+    const lead = okpPrefix(curve, isPrivate);
     if (bytes.length !== lead.length + BYTES_OF_ED_KEY || lead.some((byte, index) => bytes[index] !== byte)) {
       fail('DataError', `Invalid ${isPrivate ? 'PKCS8' : 'SPKI'} input.`);
     }
@@ -412,9 +425,9 @@ function importOkp(known, wanted, format, data, extractable, asked) {
     fail('DataError', `${name} "jwk" key imports requires a JSON Web Key with Key Type parameter "kty" ("${data.kty}") equal to "OKP".`);
   }
   if (data.crv === undefined) fail('DataError', `Missing field "crv" for ${name} key.`);
-  if (data.crv !== name) fail('NotSupportedError', `Only ${name} is supported but "${data.crv}" was requested.`);
-  checkOps(data, asked, name === 'Ed25519' ? 'sig' : 'enc');
-  if (name === 'Ed25519' && data.alg !== undefined && data.alg !== 'EdDSA' && data.alg !== 'Ed25519') {
+  if (data.crv !== curve) fail('NotSupportedError', `Only ${curve} is supported but "${data.crv}" was requested.`);
+  checkOps(data, asked, curve === 'Ed25519' ? 'sig' : 'enc');
+  if (curve === 'Ed25519' && data.alg !== undefined && data.alg !== 'EdDSA' && data.alg !== 'Ed25519') {
     fail('DataError', `JSON Web Key Algorithm parameter "alg" ("${data.alg}") does not match requested Ed25519 curve.`);
   }
   const x = field64(data, 'x', `Invalid ${name} key in JSON WebKey; missing or invalid public key component ("x").`);
@@ -438,7 +451,10 @@ function importRsa(known, wanted, format, data, extractable, asked) {
     checkOps(data, asked, known.name === 'RSA-OAEP' ? 'enc' : 'sig');
     const alg = rsaAlg(known, hash);
     if (data.alg !== undefined && data.alg !== alg) {
-      fail('DataError', `JSON Web Key Algorithm parameter "alg" ("${data.alg}") does not match requested hash.`);
+      if (!RSA_HASHES.some((candidate) => rsaAlg(known, candidate) === data.alg)) {
+        fail('NotSupportedError', `Unrecognized or unimplemented algorithm "${data.alg}" listed in JSON Web Key Algorithm parameter.`);
+      }
+      fail('DataError', `JSON Web Key Algorithm parameter "alg" ("${data.alg}") does not match requested hash algorithm "${data.alg}".`);
     }
     const part = (field, label) => field64(data, field, `Invalid RSA key in JSON Web Key; missing or invalid ${label} parameter ("${field}").`);
     const n = part('n', 'Modulus');

@@ -140,6 +140,7 @@ function sign(wanted, key, data) {
     case 'ECDSA':
       return native.ecdsaSign(key.algorithm.namedCurve, callHash(wanted), material.private, data);
     case 'Ed25519':
+    case 'NODE-ED25519':
       return native.edSign(material.private, data);
     case 'RSASSA-PKCS1-v1_5':
     case 'RSA-PSS': {
@@ -163,6 +164,7 @@ function verify(wanted, key, signature, data) {
     case 'ECDSA':
       return native.ecdsaVerify(key.algorithm.namedCurve, callHash(wanted), material.public, signature, data) === true;
     case 'Ed25519':
+    case 'NODE-ED25519':
       return native.edVerify(material.public, signature, data) === true;
     case 'RSASSA-PKCS1-v1_5':
     case 'RSA-PSS':

@@ -155,10 +155,16 @@ function parameter(type, name) {
 }
 
 function parse(bytes, type) {
+  // Without it, as the platform once was, files are texts.
+  const supportsFiles = load('compat').has('formdata_parser_supports_files');
   const essence = (type ?? '').split(';')[0].trim().toLowerCase();
   const form = new FormData();
   const list = pairs(form);
   if (essence === 'application/x-www-form-urlencoded') {
+    const charset = parameter(type, 'charset')?.toLowerCase();
+    if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8' && charset !== 'unicode-1-1-utf-8') {
+      throw new TypeError('Non-utf-8 application/x-www-form-urlencoded body.');
+    }
     const values = load('url').parseQuery(decodeUtf8(bytes));
     for (let i = 0; i < values.length; i += 2) list.push([values[i], values[i + 1]]);
     return form;
@@ -178,7 +184,7 @@ function parse(bytes, type) {
   const parts = native.parse(bytes, boundary);
   for (const [name, filename, partType, start, end] of parts) {
     const body = bytes.subarray(start, end);
-    if (filename === undefined) list.push([name, decodeUtf8(body)]);
+    if (filename === undefined || !supportsFiles) list.push([name, decodeUtf8(body)]);
     else list.push([name, newFile(body.slice(), filename, (partType ?? '').toLowerCase())]);
   }
   return form;

@@ -77,7 +77,6 @@ return {
   viewByteOffset: typedArrayGetter('byteOffset'),
   viewByteLength: typedArrayGetter('byteLength'),
   viewLength: typedArrayGetter('length'),
-  viewSet: typedArray.prototype.set,
   viewTag: typedArrayGetter(Symbol.toStringTag),
   typedArrays: {
     __proto__: null,
@@ -97,11 +96,11 @@ return {
   dateToISOString: Date.prototype.toISOString,
   dateToString: Date.prototype.toString,
   dateGetTime: Date.prototype.getTime,
+  RegExp,
   regExpToString: RegExp.prototype.toString,
   errorToString: Error.prototype.toString,
   stringToWellFormed: String.prototype.toWellFormed,
   stringCharCodeAt: String.prototype.charCodeAt,
-  stringValueOf: String.prototype.valueOf,
   stringSlice: String.prototype.slice,
   symbolToString: Symbol.prototype.toString,
 };

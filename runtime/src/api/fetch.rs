@@ -56,5 +56,36 @@ fn parse_data_url(href: &str) -> Option<(String, Vec<u8>)> {
     } else {
         "text/plain;charset=US-ASCII".to_owned()
     };
-    Some((media_type, bytes))
+    Some((serialize_media_type(&media_type), bytes))
+}
+
+/// A media type in its serialized form (MIME Sniffing 4.5): names in lower case, values quoted only where they must be.
+fn serialize_media_type(text: &str) -> String {
+    let is_token = |value: &str| {
+        !value.is_empty()
+            && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    };
+    let mut parts = text.split(';');
+    let mut out = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
+    for part in parts {
+        let Some((name, value)) = part.split_once('=') else { continue };
+        let value = value.trim_end();
+        let value = value.strip_prefix('"').map_or(value, |inner| inner.strip_suffix('"').unwrap_or(inner));
+        out.push(';');
+        out.push_str(&name.trim().to_ascii_lowercase());
+        out.push('=');
+        if is_token(value) {
+            out.push_str(value);
+        } else {
+            out.push('"');
+            for character in value.chars() {
+                if matches!(character, '"' | '\\') {
+                    out.push('\\');
+                }
+                out.push(character);
+            }
+            out.push('"');
+        }
+    }
+    out
 }

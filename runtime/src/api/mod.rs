@@ -36,6 +36,7 @@ mod timers;
 mod tracing;
 mod unsafe_eval;
 mod url;
+mod url_pattern;
 mod websocket;
 mod worker_loader;
 

@@ -2,7 +2,8 @@
 
 use super::{
     async_context, base64, buffer, compat, compression, crypto, durable_objects, encoding, fetch, form_data,
-    html_rewriter, inspect, intrinsics, structured_clone, timers, tracing, unsafe_eval, url, websocket, worker_loader,
+    html_rewriter, inspect, intrinsics, structured_clone, timers, tracing, unsafe_eval, url, url_pattern, websocket,
+    worker_loader,
 };
 use super::{rpc, rpc_signal};
 use crate::compat::Flag;
@@ -163,6 +164,13 @@ pub(super) static ROOMS: &[Room] = &[
         on_scope: &["URL", "URLSearchParams"],
         on_global: &[],
         native: Some(url::install),
+    },
+    Room {
+        name: "url_pattern",
+        source: include_str!("../../js/url_pattern.js"),
+        on_scope: &["URLPattern"],
+        on_global: &[],
+        native: Some(url_pattern::install),
     },
     Room {
         name: "structured_clone",
