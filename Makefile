@@ -1,6 +1,6 @@
 # Each target installs what it lacks, then does its job; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup v8 build run test conform packages clients bench soak
+.PHONY: help setup v8 build run test conform packages clients bench soak load
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -35,3 +35,6 @@ bench: ## measure loaderd beside workerd and the sandboxes of Node; QUICK=1 for 
 
 soak: setup ## thousands of hostile and healthy passes against one service: nothing breaks, nothing grows
 	cargo test --locked --release --test it -- --ignored --nocapture soak::long
+
+load: setup ## a minute of 50 clients whose requests each load a Worker, beside one that spins; says how fast and what it held
+	cargo test --locked --release --test it -- --ignored --nocapture load::minute

@@ -73,17 +73,18 @@ impl WorkerLoader {
         F: FnOnce() -> C,
         C: Future<Output = Result<WorkerCode, RpcError>> + Send + 'static,
     {
-        let worker = {
+        let (worker, replaced) = {
             let mut cache = self.namespace.cache.lock();
-            if let Some(worker) = id.and_then(|id| cache.get(id)) {
+            // One whose isolate has ended is about to be forgotten.
+            if let Some(worker) = id.and_then(|id| cache.get(id)).filter(|worker| !worker.has_ended()) {
                 return WorkerStub::new(Arc::clone(worker));
             }
             let worker = Worker::awaiting_code(&self.namespace, id.map(str::to_owned));
-            if let Some(id) = id {
-                cache.insert(id.to_owned(), Arc::clone(&worker));
-            }
-            worker
+            let replaced = id.and_then(|id| cache.insert(id.to_owned(), Arc::clone(&worker)));
+            (worker, replaced)
         };
+        // Outside the lock: the last reference ends the isolate.
+        drop(replaced);
         let code = get_code();
         let (host, options) = (Arc::clone(&self.namespace.host), Arc::clone(&self.options));
         let loading = Loading(Arc::clone(&worker));

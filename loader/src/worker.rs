@@ -439,6 +439,11 @@ impl Worker {
         self.evict_over_bound();
     }
 
+    /// Whether its isolate has ended and nobody has asked it for anything since.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(&self.state.lock().phase, Phase::Running { isolate, .. } if isolate.ended().is_some())
+    }
+
     /// Keeps the isolate from being evicted while what is returned lives.
     pub(crate) fn hold(&self) -> Busy {
         self.state.lock().held += 1;

@@ -8,6 +8,8 @@ const { idText, classOf } = load('durable_objects');
 // The deepest that objects may be in each other, the outermost counted.
 const DEPTH_MAX = 4;
 const NAME_CHARACTERS_MAX = 256;
+// What may be a facet's class, in the platform's words.
+const CLASSES = 'DurableObjectClass or LoopbackDurableObjectNamespace or LoopbackColoLocalActorNamespace';
 const token = {};
 
 // What a call of a facet is for; the numbers are Rust's.
@@ -56,10 +58,10 @@ class DurableObjectFacets {
     const facet = { __proto__: null, service, ended: false, import: undefined };
     const begin = async () => {
       const options = await getStartupOptions();
-      if (typeof options !== 'object' || options === null) badField('StartupOptions', 'class', 'DurableObjectClass');
+      if (typeof options !== 'object' || options === null) badField('StartupOptions', 'class', CLASSES);
       const { class: given, id } = options;
       const chosen = classOf(given);
-      if (chosen === undefined) badField('StartupOptions', 'class', 'DurableObjectClass');
+      if (chosen === undefined) badField('StartupOptions', 'class', CLASSES);
       const shown = id === undefined ? idText(this.#id) : (idText(id) ?? `${id}`);
       const shownName = id === undefined ? this.#id.name : id?.name;
       const path = `/${this.#object.identity}/${name}`;

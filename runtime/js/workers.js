@@ -40,6 +40,11 @@ function abort(reason) {
   for (;;);
 }
 
+function abortIsolate() {
+  native.abortIsolate();
+  for (;;);
+}
+
 function waitUntil(promise) {
   const task = native.startTask();
   const done = () => native.endTask(task);
@@ -357,6 +362,7 @@ const module = {
   WorkerEntrypoint,
   DurableObject,
   WorkflowEntrypoint,
+  abortIsolate,
   RpcStub,
   RpcPromise,
   RpcProperty,

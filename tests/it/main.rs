@@ -19,6 +19,7 @@ mod host;
 mod hostile;
 mod json;
 mod leaks;
+mod load;
 mod mutations;
 mod packages;
 mod proc;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         edge::trials(),
         context::trials(),
         leaks::trials(),
+        load::trials(),
         faults::trials(),
         mutations::trials(),
         sandboxes::trials(),

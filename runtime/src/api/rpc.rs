@@ -6,6 +6,7 @@ use crate::compat::Flag;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
+use crate::limits::Cause;
 use crate::rpc::exports::Access;
 use crate::rpc::outgoing::Waits;
 use crate::rpc::serialize::{Purpose, serialize, throw_data_clone_error};
@@ -45,6 +46,7 @@ pub(super) fn install_workers(scope: &mut v8::PinScope<'_, '_>, native: v8::Loca
     set_function(scope, native, "endTask", end_task)?;
     set_function(scope, native, "taskThrew", task_threw)?;
     set_function(scope, native, "abort", abort)?;
+    set_function(scope, native, "abortIsolate", abort_isolate)?;
     set_function(scope, native, "loopback", loopback)?;
     set_function(scope, native, "mainExports", main_exports)?;
     set_function(scope, native, "env", env)?;
@@ -285,14 +287,30 @@ fn abort<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Retu
     let Some(current) = isolate.current() else {
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     };
-    let reason = arguments.get(0);
-    let error = RpcError { remote: false, ..errors::from_js(scope, reason) };
-    if let Some(host) = super::host(scope) {
-        host.report_exception(scope, reason, super::Uncaught::Thrown);
-    }
+    let error = RpcError { remote: false, ..errors::from_js(scope, arguments.get(0)) };
     current.abort(&error, isolate.turn_cpu_ns());
     isolate.set_aborted();
     scope.terminate_execution();
+}
+
+/// `abortIsolate()`: ends the isolate and stops what runs. Whoever waits for one of its invocations gets an internal
+/// error; the next call starts a new isolate.
+fn abort_isolate<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _: Returned<'_>) {
+    let isolate = IsolateState::of(scope);
+    if isolate.current().is_none() {
+        return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
+    }
+    let mut reference = [0; 12];
+    if getrandom::fill(&mut reference).is_err() {
+        return throw_error(scope, "This system has no random numbers.");
+    }
+    let reference: String = reference.iter().map(|byte| format!("{byte:02x}")).collect();
+    ::tracing::warn!(reference, "a Worker ended its own isolate");
+    let message = format!("internal error; reference = {reference}");
+    let error = RpcError { remote: false, ..RpcError::new("Error", message) };
+    // Ended first: who hears of it and calls again finds that it is.
+    isolate.shared.end(Cause::Shutdown);
+    isolate.abort_all(&error);
 }
 
 /// `loopback(name, props?)`: an import of one of this Worker's own entrypoints, for any invocation.

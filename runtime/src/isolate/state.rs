@@ -19,6 +19,7 @@ use crate::limits::memory::MemoryMeter;
 use crate::limits::overshoot;
 use crate::limits::wasm_memory::WasmMemories;
 use crate::modules::registry::Registry;
+use crate::rpc::RpcError;
 
 /// What every Worker of the isolate's life gets from whoever loaded it.
 pub(crate) struct Worker {
@@ -128,6 +129,13 @@ impl IsolateState {
     pub(crate) fn remove_invocation(&self, id: InvocationId) -> Option<Rc<InvocationState>> {
         self.timers.borrow_mut().clear_invocation(id);
         self.invocations.borrow_mut().remove(&id)
+    }
+
+    /// Every invocation ends, and whoever waits for one hears why.
+    pub(crate) fn abort_all(&self, error: &RpcError) {
+        for invocation in self.invocations.borrow().values() {
+            invocation.abort(error, self.turn_cpu_ns());
+        }
     }
 
     pub(crate) fn take_invocations(&self) -> Vec<Rc<InvocationState>> {
