@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::console;
 use super::rooms::{FLAGGED, INTRINSICS, ROOMS, Room};
 use crate::code_cache::CodeCache;
+use crate::compat::Flag;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
 pub(super) const SCRIPT_PREFIX: &str = "loaderd:";
@@ -68,16 +69,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
         let data = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
         for (holder, names) in [(worker_scope, room.on_scope), (global, room.on_global)] {
             for name in names {
-                let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
-                holder.set_lazy_data_property_with_data(
-                    scope,
-                    name.into(),
-                    global_getter,
-                    data.into(),
-                    v8::PropertyAttribute::NONE,
-                    v8::SideEffectType::HasNoSideEffect,
-                    v8::SideEffectType::HasSideEffect,
-                )?;
+                lazy_global(scope, holder, data, name)?;
             }
         }
     }
@@ -93,7 +85,27 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     console::replace_methods(scope, global)
 }
 
-/// Takes away the globals that the Worker has no flag for. Call it when its flags are known, before its code runs.
+/// A global that is compiled when it is first touched; `room` is the number of its room.
+fn lazy_global(
+    scope: &mut v8::PinScope<'_, '_>,
+    holder: v8::Local<'_, v8::Object>,
+    room: v8::Local<'_, v8::Integer>,
+    name: &str,
+) -> Option<bool> {
+    let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
+    holder.set_lazy_data_property_with_data(
+        scope,
+        name.into(),
+        global_getter,
+        room.into(),
+        v8::PropertyAttribute::NONE,
+        v8::SideEffectType::HasNoSideEffect,
+        v8::SideEffectType::HasSideEffect,
+    )
+}
+
+/// Takes away the globals that the Worker has no flag for, and puts there what only a flag gives. Call it when its flags
+/// are known, before its code runs.
 pub fn withhold(scope: &mut v8::PinScope<'_, '_>) {
     let Some(host) = super::host(scope) else { return };
     let global = scope.get_current_context().global(scope);
@@ -106,6 +118,31 @@ pub fn withhold(scope: &mut v8::PinScope<'_, '_>) {
             holder.delete(scope, name.into());
         }
     }
+    if host.has_flag(Flag::NodejsCompatV2) {
+        // What Node has besides its modules. When it cannot be put there, the isolate is ending.
+        let _ = offer_node(scope, global, worker_scope);
+    }
+}
+
+/// The globals of Node's that a Worker with all of Node's compatibility has.
+fn offer_node(
+    scope: &mut v8::PinScope<'_, '_>,
+    global: v8::Local<'_, v8::Object>,
+    worker_scope: Option<v8::Local<'_, v8::Object>>,
+) -> Option<()> {
+    let name = v8::String::new(scope, "global")?;
+    global.create_data_property(scope, name.into(), global.into())?;
+    let lazily = [
+        (global, "node_buffer", "Buffer"),
+        (worker_scope?, "node_timers", "setImmediate"),
+        (worker_scope?, "node_timers", "clearImmediate"),
+    ];
+    for (holder, room, name) in lazily {
+        let index = ROOMS.iter().position(|candidate| candidate.name == room)?;
+        let room = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
+        lazy_global(scope, holder, room, name)?;
+    }
+    Some(())
 }
 
 fn prototype<'s>(
