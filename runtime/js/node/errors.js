@@ -57,7 +57,13 @@ function grouped(value) {
 
 function outOfRange(name, range, value) {
   const text = `The value of "${name}" is out of range. It must be ${range}. Received ${grouped(value)}`;
-  return coded(new RangeError(text), 'ERR_OUT_OF_RANGE');
+  const error = new RangeError(text);
+  error.code = 'ERR_OUT_OF_RANGE';
+  // The stack, which is made when it is first asked for, has the code in its heading.
+  error.name = 'RangeError [ERR_OUT_OF_RANGE]';
+  void error.stack;
+  error.name = 'RangeError';
+  return error;
 }
 
 function missingArguments(...names) {
