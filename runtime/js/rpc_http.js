@@ -4,7 +4,7 @@
 // (see `rpc_streams`).
 'use strict';
 const { isView, symbolDispose, TypeError, Uint8Array } = primordials;
-const { StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
+const { BODY_LOST, StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
 
 // A larger body is sent as a stream, even when it is at hand.
 const BODY_BYTES_MAX = 1 << 20;
@@ -56,7 +56,8 @@ function bodyFromWire(body, signal, length) {
   const { Content } = load('body');
   if (body === null || body === undefined) return null;
   if (isView(body)) return new Content(bytesOf(body), null);
-  return new Content(null, readableFrom(body, signal, undefined, typeof length === 'number' ? BigInt(length) : undefined));
+  const known = typeof length === 'number' ? BigInt(length) : undefined;
+  return new Content(null, readableFrom(body, signal, undefined, known, BODY_LOST));
 }
 
 function requestToWire(request) {

@@ -124,9 +124,14 @@ function bytesOf(chunk) {
   return bytes;
 }
 
+// What a reader is told when a stream breaks off, or the body of a request or response. As on the platform, the writer's
+// reason stays with the writer.
+const STREAM_LOST = 'ReadableStream received over RPC disconnected prematurely.';
+const BODY_LOST = 'Network connection lost.';
+
 // A ReadableStream of what a body capability has. It holds the capability until its end, of which `onEnd` is told.
 // `signal`, unless it is null, breaks it off; `length` is how many bytes it will give, as a bigint, if that is known.
-function readableFrom(stub, signal = null, onEnd = undefined, length = undefined) {
+function readableFrom(stub, signal = null, onEnd = undefined, length = undefined, lost = STREAM_LOST) {
   const source = rpc.hold(stub);
   const feed = {
     async next() {
@@ -135,9 +140,8 @@ function readableFrom(stub, signal = null, onEnd = undefined, length = undefined
         try {
           bytes = await rpc.invoke(source, ['read'], inner.readWhole ? [WHOLE_BYTES] : []);
         } catch {
-          // As on the platform, the writer's reason stays with the writer.
           rpc.letGo(source);
-          throw new Error('ReadableStream received over RPC disconnected prematurely.');
+          throw new Error(lost);
         }
         if (bytes === null || bytes === undefined) {
           rpc.letGo(source);
@@ -263,4 +267,4 @@ function writableTo(stub) {
   return streams.wrap(inner);
 }
 
-return { StreamSource, StreamSink, readableFrom, writableTo, bytesOf };
+return { BODY_LOST, StreamSource, StreamSink, readableFrom, writableTo, bytesOf };

@@ -16,8 +16,11 @@
 //! is slow holds its writer back.
 
 mod body;
+mod idle;
 mod received;
 mod wire;
+
+pub(crate) use idle::IdleLimited;
 
 pub use body::{Body, BodyError, ReadBody};
 pub use received::CHUNK_BYTES_MAX;

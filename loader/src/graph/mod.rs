@@ -18,6 +18,7 @@ mod build;
 mod dial;
 mod disk;
 mod env;
+mod head;
 mod listen;
 mod loopback;
 mod network;
@@ -36,7 +37,7 @@ use loaderd_runtime::rpc::{Cap, CapKind};
 
 pub use build::GraphError;
 pub use listen::BindError;
-pub use server::{Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, Server};
+pub use server::{Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, HEAD_LINES_MAX, Patience, Server};
 pub use service::Service;
 
 use self::loopback::Loopbacks;

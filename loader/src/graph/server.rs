@@ -18,12 +18,13 @@ use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
+use super::head;
 use super::listen::{Accepted, BindError, Listener};
 use super::network::{byte_string, header_lines, inject};
 use super::{Graph, Service};
 use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol, TlsOptions};
 use crate::connect::{BoxStream, request_from};
-use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, Redirect, WebSocketEnd};
+use crate::fetch::{Body, FetchRequest, FetchResponse, IdleLimited, ReadBody, Redirect, WebSocketEnd};
 use crate::tls;
 use crate::websocket;
 use crate::websocket::handshake::{self, Asked, Refusal};
@@ -34,8 +35,24 @@ pub const CONNECTIONS_MAX: usize = 10_000;
 /// Bytes of one request's head.
 pub const HEAD_BYTES_MAX: usize = 128 << 10;
 
-/// How long a client may take to send a request's head.
-const HEAD_READ_MAX: Duration = Duration::from_secs(60);
+/// Lines of one request's head.
+pub const HEAD_LINES_MAX: usize = 1_024;
+
+/// How long clients are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// For the whole head of a request, and for TLS to begin.
+    pub head: Duration,
+    /// For the next bytes of a body that somebody reads.
+    pub body: Duration,
+}
+
+impl Default for Patience {
+    /// One minute for a head, two for the next bytes of a body.
+    fn default() -> Self {
+        Self { head: Duration::from_secs(60), body: Duration::from_secs(120) }
+    }
+}
 
 /// How long requests may go on when the server stops.
 pub const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -59,6 +76,7 @@ struct Serves {
     /// What it begins with.
     tls: Option<TlsAcceptor>,
     then: Then,
+    head_patience: Duration,
 }
 
 enum Then {
@@ -81,6 +99,7 @@ struct Answers {
     options: HttpOptions,
     /// What clients use, when they do not say themselves.
     scheme: &'static str,
+    body_patience: Duration,
 }
 
 impl Server {
@@ -89,9 +108,17 @@ impl Server {
     /// # Errors
     /// The first socket that cannot be bound.
     pub async fn bind(graph: &Graph, sockets: &[Socket]) -> Result<Self, BindError> {
+        Self::bind_with(graph, sockets, Patience::default()).await
+    }
+
+    /// The same, with another patience.
+    ///
+    /// # Errors
+    /// The first socket that cannot be bound.
+    pub async fn bind_with(graph: &Graph, sockets: &[Socket], patience: Patience) -> Result<Self, BindError> {
         let mut ready = Vec::with_capacity(sockets.len());
         for socket in sockets {
-            let serves = Arc::new(serves(graph, socket)?);
+            let serves = Arc::new(serves(graph, socket, patience)?);
             let listener = Listener::bind(socket, graph.loopbacks()).await?;
             let bound = Bound { name: socket.name.clone(), address: listener.address() };
             ready.push(Ready { bound, listener, serves });
@@ -124,7 +151,7 @@ impl Server {
     }
 }
 
-fn serves(graph: &Graph, socket: &Socket) -> Result<Serves, BindError> {
+fn serves(graph: &Graph, socket: &Socket, patience: Patience) -> Result<Serves, BindError> {
     let unsupported = |problem: String| BindError::Unsupported { name: socket.name.clone(), problem };
     let acceptor = |options: &TlsOptions, protocols: &[&str]| match tls::server(options, protocols) {
         Ok(config) => Ok(Some(TlsAcceptor::from(config))),
@@ -137,18 +164,18 @@ fn serves(graph: &Graph, socket: &Socket) -> Result<Serves, BindError> {
             let problem = "`capnpConnectHost` is supported by loaderd between `loopback:` addresses only.";
             return Err(unsupported(problem.to_owned()));
         }
-        Ok(Then::Http(Arc::new(Answers { service: service.clone(), options: options.clone(), scheme })))
+        let (service, options) = (service.clone(), options.clone());
+        Ok(Then::Http(Arc::new(Answers { service, options, scheme, body_patience: patience.body })))
     };
-    Ok(match &socket.protocol {
-        SocketProtocol::Http(options) => Serves { tls: None, then: http(options, "http")? },
-        SocketProtocol::Https { options, tls } => {
-            Serves { tls: acceptor(tls, &["http/1.1"])?, then: http(options, "https")? }
-        }
+    let (tls, then) = match &socket.protocol {
+        SocketProtocol::Http(options) => (None, http(options, "http")?),
+        SocketProtocol::Https { options, tls } => (acceptor(tls, &["http/1.1"])?, http(options, "https")?),
         SocketProtocol::Tcp { tls } => {
             let tls = tls.as_ref().map_or(Ok(None), |tls| acceptor(tls, &[]))?;
-            Serves { tls, then: Then::Connect(service.clone()) }
+            (tls, Then::Connect(service.clone()))
         }
-    })
+    };
+    Ok(Serves { tls, then, head_patience: patience.head })
 }
 
 async fn accept(listener: Listener, serves: Arc<Serves>, places: Arc<Semaphore>, mut stopped: watch::Receiver<()>) {
@@ -184,7 +211,7 @@ impl Serves {
         let Accepted { stream, address } = accepted;
         let stream: BoxStream = match &self.tls {
             None => stream,
-            Some(acceptor) => match tokio::time::timeout(HEAD_READ_MAX, acceptor.accept(stream)).await {
+            Some(acceptor) => match tokio::time::timeout(self.head_patience, acceptor.accept(stream)).await {
                 Ok(Ok(stream)) => Box::new(stream),
                 // Clients that are not who they should be, or go: this is not news.
                 Ok(Err(error)) => return tracing::debug!("a TLS connection did not begin: {error}"),
@@ -192,7 +219,7 @@ impl Serves {
             },
         };
         match &self.then {
-            Then::Http(answers) => serve(stream, Arc::clone(answers), stopped).await,
+            Then::Http(answers) => serve(stream, Arc::clone(answers), self.head_patience, stopped).await,
             Then::Connect(service) => connect(stream, address, service, stopped).await,
         }
     }
@@ -216,7 +243,7 @@ struct Upgrade {
     end: WebSocketEnd,
 }
 
-async fn serve(stream: BoxStream, answers: Arc<Answers>, mut stopped: watch::Receiver<()>) {
+async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration, mut stopped: watch::Receiver<()>) {
     let upgrade: Arc<Mutex<Option<Upgrade>>> = Arc::default();
     let granted = Arc::clone(&upgrade);
     let answer = service_fn(move |request| {
@@ -225,7 +252,8 @@ async fn serve(stream: BoxStream, answers: Arc<Answers>, mut stopped: watch::Rec
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_READ_MAX)
+        .header_read_timeout(head_patience)
+        .max_headers(HEAD_LINES_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
         .preserve_header_case(true)
         .serve_connection(TokioIo::new(stream), answer)
@@ -260,8 +288,11 @@ impl Answers {
         let head_only = request.method() == http::Method::HEAD;
         let on_upgrade = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
+        if let Some((status, text)) = head::refusal(&head) {
+            return refused(status, text);
+        }
         let asked = match handshake::asked(&head) {
-            Asked::Refused(refusal) => return refused(refusal),
+            Asked::Refused(refusal) => return no_websocket(refusal),
             asked => asked,
         };
         let answered = match self.read(head, body, asked != Asked::Nothing).await {
@@ -321,6 +352,7 @@ impl Answers {
             headers.push(("connection".to_owned(), "Upgrade".to_owned()));
             headers.push(("upgrade".to_owned(), "websocket".to_owned()));
         }
+        let body = IdleLimited::new(body, self.body_patience);
         Ok(FetchRequest {
             method: head.method.to_string(),
             url,
@@ -367,13 +399,17 @@ fn failed(error: &RpcError) -> Response<ReadBody> {
 }
 
 /// What a client is told whose request for a WebSocket is not one.
-fn refused(refusal: Refusal) -> Response<ReadBody> {
-    let mut response = Response::new(Body::Bytes(bytes::Bytes::from_static(refusal.text().as_bytes())).into_http());
-    *response.status_mut() = StatusCode::BAD_REQUEST;
-    if let Some(version) = refusal.version() {
-        *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
-        response.headers_mut().insert(http::header::SEC_WEBSOCKET_VERSION, version);
-    }
+fn no_websocket(refusal: Refusal) -> Response<ReadBody> {
+    let Some(version) = refusal.version() else { return refused(StatusCode::BAD_REQUEST, refusal.text()) };
+    let mut response = refused(StatusCode::UPGRADE_REQUIRED, refusal.text());
+    response.headers_mut().insert(http::header::SEC_WEBSOCKET_VERSION, version);
+    response
+}
+
+/// What a client is told whose request nobody sees; whatever it sends next is not believed.
+fn refused(status: StatusCode, text: &'static str) -> Response<ReadBody> {
+    let mut response = Response::new(Body::Bytes(bytes::Bytes::from_static(text.as_bytes())).into_http());
+    *response.status_mut() = status;
     response.headers_mut().insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("text/plain"));
     response.headers_mut().insert(http::header::CONNECTION, http::HeaderValue::from_static("close"));
     response
