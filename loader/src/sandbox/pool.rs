@@ -206,7 +206,14 @@ impl Drop for Sandboxes {
 
 impl Placement for Sandboxes {
     fn start(&self, request: StartRequest) -> Arc<dyn PlacedIsolate> {
+        let traced = request.code.channels.traces.is_some();
         let (wish, placed) = Wish::new(request);
+        if traced {
+            // Traces do not cross the boundary; dropping them in silence would be worse than saying so.
+            let problem = "Tail Workers of Workers in sandbox processes are not supported by loaderd.";
+            wish.refuse(LoaderError::Platform(problem.to_owned()));
+            return placed;
+        }
         let waiting_max = self.0.config.waiting_max;
         let refused = {
             let mut state = self.0.state.lock();

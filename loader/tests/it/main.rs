@@ -13,4 +13,5 @@ mod site;
 mod states;
 mod websocket;
 mod wire;
+mod tails;
 mod workers;
