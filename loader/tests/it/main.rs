@@ -11,7 +11,7 @@ mod scripted;
 mod service_worker;
 mod site;
 mod states;
+mod tails;
 mod websocket;
 mod wire;
-mod tails;
 mod workers;
