@@ -6,6 +6,8 @@ const { bytesIn, copyBytes, deferred, handled } = load('streams_support');
 const { PlatformWritableStream } = load('streams_writable');
 const { createInner } = load('streams_native_sink');
 
+// What the rest of this room may do with one.
+let dispose;
 class DigestStream extends PlatformWritableStream {
   #digest;
   #written;
@@ -20,7 +22,7 @@ class DigestStream extends PlatformWritableStream {
     }
     const digest = deferred();
     handled(digest.promise);
-    const written = { bytes: 0n };
+    const written = { bytes: 0n, disposed: false };
     super(
       createInner({
         convert(chunk) {
@@ -31,7 +33,11 @@ class DigestStream extends PlatformWritableStream {
             'DigestStream is a byte stream but received an object of non-ArrayBuffer/ArrayBufferView/string type on its writable side.',
           );
         },
-        write(bytes, done) {
+        write(bytes, done, failed) {
+          if (written.disposed) {
+            failed(new TypeError('The DigestStream was disposed.'));
+            return;
+          }
           native.update(state, bytes);
           written.bytes += BigInt(bytes.byteLength);
           done();
@@ -54,7 +60,21 @@ class DigestStream extends PlatformWritableStream {
     if (!(#digest in this)) illegalInvocation();
     return this.#written.bytes;
   }
+
+  static {
+    dispose = function () {
+      if (!(#written in this)) illegalInvocation();
+      this.#written.disposed = true;
+    };
+  }
 }
 expose(DigestStream, 'DigestStream');
+primordials.defineProperty(DigestStream.prototype, primordials.symbolDispose, {
+  __proto__: null,
+  value: dispose,
+  writable: true,
+  enumerable: false,
+  configurable: true,
+});
 
 return { DigestStream };

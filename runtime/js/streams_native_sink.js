@@ -5,7 +5,7 @@
 // `abort(reason)`; `withdraw()`, where it exists, for a write that nobody waits for any more; and `convert(chunk)`,
 // where it takes other chunks than bytes and text: bytes, or null for none.
 'use strict';
-const { promiseReject, promiseResolve, TypeError } = primordials;
+const { isError, promiseReject, promiseResolve, Error, TypeError } = primordials;
 const { bytesIn, copyBytes, deferred, hasFlag, partsOf, Queue } = load('streams_support');
 const { CLOSED, finishClosed, finishErrored, newState, rejectReady, setBackpressure } = load('streams_sink');
 
@@ -132,18 +132,19 @@ class NativeSink {
       this.#abortRequest = { done: deferred(), reason };
       return this.#abortRequest.done.promise;
     }
-    this.#sink.abort(reason);
-    this.#drain(reason);
+    this.#giveUp(reason);
     return promiseResolve(undefined);
   }
   #finishAbort() {
     const { done, reason } = this.#abortRequest;
     this.#abortRequest = null;
-    if (this.#stream.state === 'writable') {
-      this.#sink.abort(reason);
-      this.#drain(reason);
-    }
+    if (this.#stream.state === 'writable') this.#giveUp(reason);
     done.resolve(undefined);
+  }
+  // Those who wrote are told the reason as it is, the other side of the sink an error.
+  #giveUp(reason) {
+    this.#drain(reason);
+    this.#sink.abort(isError(reason) || reason instanceof Error ? reason : new Error(`${reason}`));
   }
   errorIfNeeded(error) {
     if (this.#stream.state === 'writable') this.#drain(error);

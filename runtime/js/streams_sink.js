@@ -84,16 +84,24 @@ class SinkController {
     return this.#stream;
   }
   start(starting) {
+    const stream = this.#stream;
     const started = () => {
       this.#started = true;
-      if (this.#stream.state === 'writable' && !this.#backpressure) setBackpressure(this.#stream, false);
       this.#advance();
     };
     if (starting === undefined) {
       started();
       return;
     }
-    then(starting, started, (error) => {
+    // As on the platform, a writer is ready then, whatever waits already.
+    const ready = () => {
+      if (stream.state === 'writable') setBackpressure(stream, false);
+    };
+    const begin = () => {
+      then(promiseResolve(undefined), ready);
+      started();
+    };
+    then(starting, begin, (error) => {
       this.#started = true;
       this.#fail(error);
     });
@@ -296,8 +304,8 @@ class SinkController {
       this.#total -= size;
       request.resolve(undefined);
       if (!this.isClosing() && this.#stream.state === 'writable') this.#update();
-      // A sink that is done at once must not go ever deeper.
-      if (algorithm === undefined && this.#queue.length > 0 && this.#stream.state === 'writable') {
+      // Not at once: a sink that needs no time would go ever deeper, and writers that wait come first, as on the platform.
+      if (this.#queue.length > 0 && this.#stream.state === 'writable') {
         then(promiseResolve(undefined), () => this.#advance());
       } else this.#advance();
     };

@@ -29,6 +29,7 @@ mod scratch;
 mod server;
 mod service;
 mod soak;
+mod streaming;
 mod workerd;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         examples::trials(),
         packages::trials(),
         soak::trials(),
+        streaming::trials(),
         workerd::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
