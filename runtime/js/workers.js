@@ -248,8 +248,12 @@ function withEnvAndExports(newEnv, newExports, fn) {
 // Called by Rust for the first call of an invocation.
 function entrypoint(name, props, path, args, stubs, reply, result, object, isEvent) {
   if (isEvent) {
-    const find = (kind) => findHandler(name, props, kind);
-    rpc.answer(() => load('handlers').deliver(path[0], args, find), stubs, reply, result);
+    const deliver = (find) => load('handlers').deliver(path[0], args, find);
+    const start =
+      object === undefined
+        ? () => deliver((kind) => findHandler(name, props, kind))
+        : () => inObject(name, object, props, args, (instance) => deliver((kind) => handlerOfObject(instance, kind)));
+    rpc.answer(start, stubs, reply, result);
     return;
   }
   const call =
@@ -283,25 +287,43 @@ function findHandler(name, props, kind) {
   return { __proto__: null, receiver, method: typeof method === 'function' ? method : undefined, env, context, settled };
 }
 
+function handlerOfObject(receiver, kind) {
+  const method = receiver[kind];
+  const settled = keepTasks();
+  return {
+    __proto__: null,
+    receiver,
+    method: typeof method === 'function' ? method : undefined,
+    env: native.env(),
+    context: undefined,
+    settled,
+  };
+}
+
 function failEntrypoint(name) {
   throw new Error(
     name === 'default' ? 'Worker has no default entrypoint.' : `Worker has no such entrypoint: ${name}`,
   );
 }
 
-// An event of a Durable Object.
-function callObject(name, object, props, path, args) {
+// Calls `deliver` with the instance of a Durable Object.
+function inObject(name, object, props, args, deliver) {
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
   if (typeof value !== 'function') throw new Error(`Worker has no such Durable Object class: ${name}`);
   const about = { __proto__: null, props, exports: loopbacks(), waitUntil, abort };
   const make = (state) => new value(state, native.env());
+  return load('durable_object_state').withObject(name, object, about, args, make, deliver);
+}
+
+// An event of a Durable Object.
+function callObject(name, object, props, path, args) {
   const event = eventOf(path, args);
   const deliver = (instance) => {
     if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
     return rpc.callMember(rpc.lookup(instance, false, path, rpc.RESERVED_OF_ENTRYPOINTS), path, args);
   };
-  return load('durable_object_state').withObject(name, object, about, args, make, deliver);
+  return inObject(name, object, props, args, deliver);
 }
 
 function handlerOf(handler, name) {
