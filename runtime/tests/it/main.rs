@@ -1,6 +1,7 @@
 //! The runtime through its public doors.
 
 mod api;
+mod flags;
 mod limits;
 mod load;
 mod node;
