@@ -166,6 +166,13 @@ pub(super) static ROOMS: &[Room] = &[
         native: Some(url::install),
     },
     Room {
+        name: "caches",
+        source: include_str!("../../js/caches.js"),
+        on_scope: &["Cache", "CacheStorage"],
+        on_global: &["caches"],
+        native: None,
+    },
+    Room {
         name: "url_pattern",
         source: include_str!("../../js/url_pattern.js"),
         on_scope: &["URLPattern"],
