@@ -1,30 +1,20 @@
-// Whether two values are deeply equal, as Node's assert module understands it. Strict: prototypes, own symbols and
-// signs of zero count, and nothing is converted. Loose: primitives are compared with `==`.
+// Whether two values are deeply equal, as Node understands it strictly: prototypes, own symbols and signs of zero count,
+// and nothing is converted.
 'use strict';
 const { apply, ownKeys, objectKeys, getPrototypeOf, objectToString, hasOwnProperty, propertyIsEnumerable } =
   primordials;
 const { kind } = load('inspect');
 
-const STRICT = true;
-
-function equal(a, b, strict) {
-  return compare(a, b, strict, undefined);
+function equal(a, b) {
+  return compare(a, b, undefined);
 }
 
 // `open`: the pairs that are being compared further out. A cycle that comes back to one of them is equal so far.
-function compare(a, b, strict, open) {
-  if (a === b) return a !== 0 || !strict || Object.is(a, b);
-  if (strict) {
-    if (typeof a !== 'object') return typeof a === 'number' && a !== a && b !== b;
-    if (typeof b !== 'object' || a === null || b === null) return false;
-    if (getPrototypeOf(a) !== getPrototypeOf(b)) return false;
-  } else {
-    if (a === null || typeof a !== 'object') {
-      // Functions are only equal to themselves, everything else may be converted.
-      return (b === null || typeof b !== 'object') && (a == b || (a !== a && b !== b));
-    }
-    if (b === null || typeof b !== 'object') return false;
-  }
+function compare(a, b, open) {
+  if (a === b) return a !== 0 || Object.is(a, b);
+  if (typeof a !== 'object') return typeof a === 'number' && a !== a && b !== b;
+  if (typeof b !== 'object' || a === null || b === null) return false;
+  if (getPrototypeOf(a) !== getPrototypeOf(b)) return false;
   if (apply(objectToString, a, []) !== apply(objectToString, b, [])) return false;
   const what = kind(a);
   if (what !== kind(b)) return false;
@@ -43,7 +33,7 @@ function compare(a, b, strict, open) {
       for (const key of ['cause', 'errors']) {
         const has = apply(hasOwnProperty, a, [key]);
         if (has !== apply(hasOwnProperty, b, [key])) return false;
-        if (has && !nested(a, b, strict, open, (pairs) => compare(a[key], b[key], strict, pairs))) return false;
+        if (has && !nested(a, b, open, (pairs) => compare(a[key], b[key], pairs))) return false;
       }
       break;
     case 'number':
@@ -61,22 +51,22 @@ function compare(a, b, strict, open) {
       if (!sameBytes(bytesOf(a), bytesOf(b))) return false;
       break;
     case 'typedarray':
-      if (!sameElements(a, b, strict)) return false;
+      if (!sameElements(a, b)) return false;
       break;
     case 'promise':
     case 'weakmap':
     case 'weakset':
       return false;
   }
-  return nested(a, b, strict, open, (pairs) => {
-    if (what === 'map' && !sameMaps(a, b, strict, pairs)) return false;
-    if (what === 'set' && !sameSets(a, b, strict, pairs)) return false;
-    return sameProperties(a, b, what, strict, pairs);
+  return nested(a, b, open, (pairs) => {
+    if (what === 'map' && !sameMaps(a, b, pairs)) return false;
+    if (what === 'set' && !sameSets(a, b, pairs)) return false;
+    return sameProperties(a, b, what, pairs);
   });
 }
 
 // Runs `inside` with the pair marked as being compared.
-function nested(a, b, strict, open, inside) {
+function nested(a, b, open, inside) {
   for (let pair = open; pair !== undefined; pair = pair.next) {
     if (pair.a === a && pair.b === b) return true;
   }
@@ -95,57 +85,56 @@ function sameBytes(a, b) {
   return true;
 }
 
-function sameElements(a, b, strict) {
+function sameElements(a, b) {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) {
-    if (strict ? !Object.is(a[i], b[i]) : a[i] !== b[i] && (a[i] === a[i] || b[i] === b[i])) return false;
+    if (!Object.is(a[i], b[i])) return false;
   }
   return true;
 }
 
 // The keys that count: enumerable ones, and of collections with elements only those that name none.
-function keysOf(object, what, strict) {
+function keysOf(object, what) {
   const keys =
     what === 'typedarray' || what === 'string'
       ? objectKeys(object).filter((key) => !(key >= 0 && String(Number(key)) === key))
       : objectKeys(object);
-  if (!strict) return keys;
   const symbols = ownKeys(object).filter((key) => typeof key === 'symbol');
   return keys.concat(symbols.filter((key) => apply(propertyIsEnumerable, object, [key])));
 }
 
-function sameProperties(a, b, what, strict, pairs) {
-  const keys = keysOf(a, what, strict);
-  if (keys.length !== keysOf(b, what, strict).length) return false;
+function sameProperties(a, b, what, pairs) {
+  const keys = keysOf(a, what);
+  if (keys.length !== keysOf(b, what).length) return false;
   for (const key of keys) {
     if (!apply(propertyIsEnumerable, b, [key])) return false;
   }
   for (const key of keys) {
-    if (!compare(a[key], b[key], strict, pairs)) return false;
+    if (!compare(a[key], b[key], pairs)) return false;
   }
   return true;
 }
 
-function sameSets(a, b, strict, pairs) {
+function sameSets(a, b, pairs) {
   if (a.size !== b.size) return false;
   const unmatched = [];
   for (const value of a) {
     if (b.has(value)) continue;
-    if (strict && (typeof value !== 'object' || value === null)) return false;
+    if (typeof value !== 'object' || value === null) return false;
     unmatched.push(value);
   }
   const candidates = [...b].filter((value) => !a.has(value));
-  return everyMatched(unmatched, candidates, (x, y) => compare(x, y, strict, pairs));
+  return everyMatched(unmatched, candidates, (x, y) => compare(x, y, pairs));
 }
 
-function sameMaps(a, b, strict, pairs) {
+function sameMaps(a, b, pairs) {
   if (a.size !== b.size) return false;
   const unmatched = [];
   for (const [key, value] of a) {
     if (b.has(key)) {
-      if (!compare(value, b.get(key), strict, pairs)) return false;
+      if (!compare(value, b.get(key), pairs)) return false;
     } else {
-      if (strict && (typeof key !== 'object' || key === null)) return false;
+      if (typeof key !== 'object' || key === null) return false;
       unmatched.push([key, value]);
     }
   }
@@ -153,7 +142,7 @@ function sameMaps(a, b, strict, pairs) {
   return everyMatched(
     unmatched,
     candidates,
-    (x, y) => compare(x[0], y[0], strict, pairs) && compare(x[1], y[1], strict, pairs),
+    (x, y) => compare(x[0], y[0], pairs) && compare(x[1], y[1], pairs),
   );
 }
 
@@ -167,4 +156,4 @@ function everyMatched(items, candidates, same) {
   return true;
 }
 
-return { equal, STRICT };
+return { equal };

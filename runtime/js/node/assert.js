@@ -3,7 +3,7 @@
 const { apply, captureStackTrace, Error, TypeError } = primordials;
 const { inspect } = load('inspect');
 const { coded, hide, invalidType, missingArguments } = load('node_errors');
-const { equal: deepEqualTo, STRICT } = load('deep_equal');
+const { equal: deepEqualTo } = load('deep_equal');
 
 // --- Errors ------------------------------------------------------------------------------------------------------
 
@@ -148,8 +148,8 @@ const equal = comparison('equal', '==', loosely);
 const notEqual = comparison('notEqual', '!=', (a, b) => !loosely(a, b));
 const strictEqual = comparison('strictEqual', 'strictEqual', Object.is);
 const notStrictEqual = comparison('notStrictEqual', 'notStrictEqual', (a, b) => !Object.is(a, b));
-const deepStrictEqual = comparison('deepStrictEqual', 'deepStrictEqual', (a, b) => deepEqualTo(a, b, STRICT));
-const notDeepStrictEqual = comparison('notDeepStrictEqual', 'notDeepStrictEqual', (a, b) => !deepEqualTo(a, b, STRICT));
+const deepStrictEqual = comparison('deepStrictEqual', 'deepStrictEqual', (a, b) => deepEqualTo(a, b));
+const notDeepStrictEqual = comparison('notDeepStrictEqual', 'notDeepStrictEqual', (a, b) => !deepEqualTo(a, b));
 // As on workerd, and unlike Node, the loose names compare strictly.
 const deepEqual = deepStrictEqual;
 const notDeepEqual = notDeepStrictEqual;
@@ -336,7 +336,7 @@ function expectProperties(check, actual, expected, message) {
   for (const key of keys) {
     const [has, wants] = [actual[key], expected[key]];
     if (typeof has === 'string' && wants instanceof RegExp && wants.exec(has) !== null) continue;
-    if (key in actual && deepEqualTo(has, wants, STRICT)) continue;
+    if (key in actual && deepEqualTo(has, wants)) continue;
     if (message instanceof Error) throw message;
     const generated = message === undefined;
     if (generated) {

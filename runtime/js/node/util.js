@@ -3,7 +3,7 @@
 const { apply, Promise, Error, TypeError, RangeError, defineProperty, getPrototypeOf, setPrototypeOf } = primordials;
 const { inspectWith } = load('inspect');
 const { format, formatWith } = load('inspect_format');
-const { equal, STRICT } = load('deep_equal');
+const { equal } = load('deep_equal');
 const { has } = load('compat');
 const errors = load('node_errors');
 const { needFunction, needString, needObject, needSignal, invalidType } = errors;
@@ -146,7 +146,7 @@ const notImplemented = (name) => () => {
 // --- Questions ----------------------------------------------------------------------------------------------------
 
 function isDeepStrictEqual(a, b) {
-  return equal(a, b, STRICT);
+  return equal(a, b);
 }
 
 // Gone from Node 23 on.
