@@ -346,6 +346,7 @@ ServiceStub.prototype.fetch = function fetch(input, init) {
 };
 
 ServiceStub.prototype.connect = function connect(address, options) {
+  if (arguments.length < 1) load('webidl').badArgument('Fetcher', 'connect', 1, 'SocketAddress or string');
   return load('sockets').connectTo(stateOf(this), address, options);
 };
 

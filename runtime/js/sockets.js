@@ -23,6 +23,7 @@ const WINDOW_BYTES_MAX = 64 << 10;
 // Bytes that wait although who writes them was to wait. A peer that sends more is cut off.
 const WAITING_BYTES_MAX = 16 << 20;
 const ADDRESS_MAX = 255;
+const PORT_MAX = 0xffff;
 
 const LOST = 'Network connection lost.';
 const DISCONNECTED = "Can't read from request stream because client disconnected.";
@@ -364,7 +365,7 @@ class Connection {
   // The peer is there.
   accept() {
     const { remoteAddress } = this.#about;
-    this.opened.resolve({ remoteAddress });
+    this.opened.resolve({ remoteAddress, localAddress: undefined });
   }
   // The call is over: so is the connection.
   over(error) {
@@ -396,9 +397,14 @@ function parseAddress(address) {
   if (typeof address === 'object' && address !== null) {
     const { hostname, port } = address;
     if (hostname === undefined) badField('SocketAddress', 'hostname', 'string');
-    if (port === undefined) badField('SocketAddress', 'port', 'number');
-    const number = +port & 0xffff;
-    return { host: `${hostname}`, port: `${number}`, text: `${hostname}:${number}` };
+    const number = +port;
+    if (number !== number) throw new TypeError('The value cannot be converted because it is not an integer.');
+    if (number < 0) {
+      throw new TypeError('The value cannot be converted because it is negative and this API expects a positive number.');
+    }
+    if (number > PORT_MAX) throw new TypeError(`Value out of range. Must be less than or equal to ${PORT_MAX}.`);
+    const whole = `${number - (number % 1)}`;
+    return { host: `${hostname}`, port: whole, text: `${hostname}:${whole}` };
   }
   const text = `${address}`;
   let url;
@@ -501,7 +507,7 @@ async function deliver(handle, { address, readable, writable, opened }) {
     connection: undefined,
   };
   const known = deferred();
-  known.resolve({ localAddress: address });
+  known.resolve({ remoteAddress: undefined, localAddress: address });
   const socket = newSocket(about, known, endsOf(readable, writable));
   handled(rpc.invoke(accept, [], []));
   rpc.letGo(accept);
