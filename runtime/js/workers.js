@@ -400,4 +400,6 @@ const module = {
   withExports,
   withEnvAndExports,
 };
-return { module, entrypoint };
+// What `process` has of the Worker: its variables as they were given, and the way to end a request.
+const ofProcess = { variables: () => native.env(), abort };
+return { module, entrypoint, ofProcess };

@@ -134,6 +134,7 @@ fn offer_node(
     global.create_data_property(scope, name.into(), global.into())?;
     let lazily = [
         (global, "node_buffer", "Buffer"),
+        (global, "node_process", "process"),
         (worker_scope?, "node_timers", "setImmediate"),
         (worker_scope?, "node_timers", "clearImmediate"),
     ];

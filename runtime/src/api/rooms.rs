@@ -91,6 +91,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("node_async_hooks", include_str!("../../js/node/async_hooks.js"), Some(async_context::install_hooks)),
     library("node_buffer", include_str!("../../js/node/buffer.js"), Some(buffer::install)),
     library("node_buffer_numbers", include_str!("../../js/node/buffer_numbers.js"), None),
+    library("node_process", include_str!("../../js/node/process.js"), None),
     library("node_test", include_str!("../../js/node/test.js"), None),
     library("node_timers", include_str!("../../js/node/timers.js"), None),
     library("node_timers_promises", include_str!("../../js/node/timers_promises.js"), None),

@@ -53,6 +53,7 @@ static NODE_MODULES: &[NodeModule] = &[
     NodeModule { name: "assert/strict", room: "node_assert", export: "strictModule" },
     module("async_hooks", "node_async_hooks"),
     module("buffer", "node_buffer"),
+    module("process", "node_process"),
     module("sys", "node_util"),
     module("test", "node_test"),
     module("timers", "node_timers"),

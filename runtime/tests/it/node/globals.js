@@ -2,7 +2,7 @@ import { Buffer as Imported } from 'node:buffer';
 
 export default {
   async test() {
-    for (const name of ['Buffer', 'global', 'setImmediate', 'clearImmediate']) {
+    for (const name of ['Buffer', 'process', 'global', 'setImmediate', 'clearImmediate']) {
       const own = Object.getOwnPropertyDescriptor(globalThis, name);
       console.log(name, typeof globalThis[name], own && [own.writable, own.enumerable, own.configurable]);
     }
