@@ -3,6 +3,9 @@
 //!
 //! The short form is part of `make test`; `make soak` runs the long one.
 
+use std::cell::Cell;
+use std::time::Instant;
+
 use futures::future::try_join_all;
 use libtest_mimic::Trial;
 
@@ -21,6 +24,8 @@ const SHORT: usize = 200;
 const WARM_UP: usize = 1_000;
 /// Clients at work at the same time, each with a connection of its own. Half of what they run is healthy.
 const CLIENTS: usize = 4;
+/// After how many passes a long soak says how far it is.
+const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.
 const CPU_MILLIS: u32 = 60;
 
@@ -78,8 +83,17 @@ fn corpus() -> Vec<Case> {
 
 fn run(service: &Service, mode: Mode, corpus: &[Case], passes: usize, harmed: &mut Harmed) -> Result<(), String> {
     let healthy = healthy::case();
+    let started = Instant::now();
+    let done = Cell::new(0);
+    let count = || {
+        done.set(done.get() + 1);
+        if done.get() % REPORT_EVERY == 0 {
+            let rss_kib = Held::by(service.pid()).map_or(0, |held| held.rss_kib);
+            eprintln!("soak {}: {} passes in {:.0?}, {rss_kib} KiB", mode.name(), done.get(), started.elapsed());
+        }
+    };
     let clients = (0..CLIENTS).map(|client| {
-        let healthy = &healthy;
+        let (healthy, count) = (&healthy, &count);
         async move {
             let mut found = Harmed::default();
             let connection = Connection::open(service).await?;
@@ -104,6 +118,7 @@ fn run(service: &Service, mode: Mode, corpus: &[Case], passes: usize, harmed: &m
                         }
                     }
                 }
+                count();
             }
             Ok::<_, String>(found)
         }
