@@ -154,3 +154,21 @@ async fn strings_are_evaluated_where_the_configuration_says_so() {
         assert_eq!(got, expected, "{body}");
     }
 }
+
+#[tokio::test]
+async fn services_have_methods_for_workers_that_know_rpc_or_ask_for_what_is_experimental() {
+    for (flags, expected) in [
+        (&["rpc"][..], "function function"),
+        (&["no_rpc"], "function undefined"),
+        (&["no_rpc", "experimental"], "function function"),
+    ] {
+        let source = "export default { test(_, { OTHER }) { return `${typeof OTHER.fetch} ${typeof OTHER.take}`; } }";
+        let other = site::worker("export default { take() {} };", &[], Vec::new());
+        let binding = site::binding("OTHER", BindingValue::Service(ServiceDesignator::to("other")));
+        let main = site::worker(source, flags, vec![binding]);
+        let services = vec![site::worker_service("main", main), site::worker_service("other", other)];
+        let config = Config { services, ..Config::default() };
+        let (graph, _host) = site::start(&config).await.unwrap_or_else(|errors| panic!("{flags:?}: {errors:?}"));
+        assert_eq!(site::test_of(&graph).await, expected, "{flags:?}");
+    }
+}

@@ -94,10 +94,15 @@ fn call<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retu
     returned.set(v8::Array::new_with_elements(scope, &[started.arrived.into(), call, pipeline]).into());
 }
 
-/// Whether the Worker's stubs of services have methods beside `fetch` and `connect`. Before it is loaded they have.
+/// Whether the Worker's stubs of services have methods beside `fetch` and `connect`: not for Workers from before there was
+/// RPC, unless they asked for what is experimental. Before it is loaded they have.
 fn has_rpc<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
     let state = IsolateState::of(scope);
-    let off = state.worker.borrow().as_ref().is_some_and(|worker| !worker.compat.has(Flag::Rpc));
+    let off = state
+        .worker
+        .borrow()
+        .as_ref()
+        .is_some_and(|worker| !worker.compat.has(Flag::Rpc) && !worker.compat.has(Flag::Experimental));
     returned.set_bool(!off);
 }
 
