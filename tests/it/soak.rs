@@ -84,10 +84,10 @@ fn corpus() -> Vec<Case> {
 fn run(service: &Service, mode: Mode, corpus: &[Case], passes: usize, harmed: &mut Harmed) -> Result<(), String> {
     let healthy = healthy::case();
     let started = Instant::now();
-    let done = Cell::new(0);
+    let done = Cell::new(0_usize);
     let count = || {
         done.set(done.get() + 1);
-        if done.get() % REPORT_EVERY == 0 {
+        if done.get().is_multiple_of(REPORT_EVERY) {
             let rss_kib = Held::by(service.pid()).map_or(0, |held| held.rss_kib);
             eprintln!("soak {}: {} passes in {:.0?}, {rss_kib} KiB", mode.name(), done.get(), started.elapsed());
         }
