@@ -123,6 +123,10 @@ pub(crate) fn allocator(meter: &Arc<MemoryMeter>) -> v8::UniqueRef<v8::Allocator
 static VTABLE: v8::RustAllocatorVtable<MemoryMeter> =
     v8::RustAllocatorVtable { allocate, allocate_uninitialized, free, drop: drop_handle };
 
+/// Memory for an ArrayBuffer, zeroed; null when the meter refuses or the system has none.
+///
+/// # Safety
+/// `meter` is the live allocator's. What is returned is given back by `free` with the same number of bytes, once.
 unsafe extern "C" fn allocate(meter: &MemoryMeter, bytes: usize) -> *mut c_void {
     if !meter.admit(bytes) {
         return std::ptr::null_mut();
@@ -135,6 +139,10 @@ unsafe extern "C" fn allocate(meter: &MemoryMeter, bytes: usize) -> *mut c_void 
     data
 }
 
+/// The same, not zeroed: V8 fills it before a program sees it.
+///
+/// # Safety
+/// As of `allocate`.
 unsafe extern "C" fn allocate_uninitialized(meter: &MemoryMeter, bytes: usize) -> *mut c_void {
     if !meter.admit(bytes) {
         return std::ptr::null_mut();
@@ -147,12 +155,20 @@ unsafe extern "C" fn allocate_uninitialized(meter: &MemoryMeter, bytes: usize) -
     data
 }
 
+/// Takes memory back.
+///
+/// # Safety
+/// `data` and `bytes` are those of one of the allocations above that has not been freed.
 unsafe extern "C" fn free(meter: &MemoryMeter, data: *mut c_void, bytes: usize) {
     meter.release(bytes);
     // SAFETY: V8 frees exactly what the functions above allocated, once.
     unsafe { libc::free(data) };
 }
 
+/// Lets the meter go: the allocator is destroyed.
+///
+/// # Safety
+/// `meter` is the handle that `allocator` gave up; called once, and nothing is allocated or freed afterwards.
 unsafe extern "C" fn drop_handle(meter: *const MemoryMeter) {
     // SAFETY: the pointer came from Arc::into_raw in `allocator` and is given back once.
     drop(unsafe { Arc::from_raw(meter) });
