@@ -13,13 +13,22 @@ use crate::service::{Mode, Service};
 
 pub(crate) const FILES: [&str; 6] = ["loops", "deaf", "memory", "stack", "escapes", "protocol"];
 
+/// Programs at which V8 may abort its process: it has a fatal error of its own for an array longer than it can be. A sandbox
+/// process holds them; in-process mode cannot, as SECURITY.md says.
+const ABORT_V8: [&str; 1] = ["pad-start"];
+
+/// Whether a mode is one that this program may be run in.
+pub(crate) fn holds(mode: Mode, case: &Case) -> bool {
+    mode == Mode::Process || !ABORT_V8.contains(&&*case.id)
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
     let families = FILES.iter().map(|file| case::load("abuse", file));
     let cases =
         families.flat_map(|family| family.cases.into_iter().map(move |case| (family.letter.clone(), Arc::new(case))));
     cases
         .flat_map(|(family, case)| {
-            Mode::ALL.map(|mode| {
+            Mode::ALL.into_iter().filter(|mode| holds(*mode, &case)).collect::<Vec<_>>().into_iter().map(move |mode| {
                 let case = Arc::clone(&case);
                 let name = format!("abuse::{family}::{}::{}", case.id, mode.name());
                 Trial::test(name, move || run(&case, mode).map_err(Into::into))

@@ -43,7 +43,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 fn soak(mode: Mode, passes: usize) -> Result<(), String> {
     let service = Service::start(&mode.arguments())?;
-    let corpus = corpus();
+    let corpus = corpus(mode);
     let mut harmed = Harmed::default();
     // As many again of everything that starts on first use.
     let warm_up = WARM_UP.min(passes / 2);
@@ -70,10 +70,10 @@ struct Harmed {
 
 /// The programs to mix: those that end by their own doing or at their CPU limit. Programs that wait for their wall
 /// clock would only make a soak long.
-fn corpus() -> Vec<Case> {
+fn corpus(mode: Mode) -> Vec<Case> {
     let all = abuse::FILES.iter().flat_map(|file| case::load("abuse", file).cases);
     let waits = |case: &Case| case.request.limits.wall.as_millis() < 10_000;
-    let mut corpus: Vec<Case> = all.filter(|case| !waits(case)).collect();
+    let mut corpus: Vec<Case> = all.filter(|case| !waits(case) && abuse::holds(mode, case)).collect();
     for case in &mut corpus {
         let limit = &mut case.request.limits.cpu_millis;
         *limit = limit.map(|millis| if millis < 1_000 { CPU_MILLIS } else { millis });
