@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::args::{set_function, throw_error, throw_type_error};
+use super::imports::{id, imported, number, own_export};
 use crate::isolate::state::IsolateState;
 use crate::isolate::{EntrypointSpec, WeakIsolate};
 use crate::limits::Cause;
@@ -11,7 +12,6 @@ use crate::objects::{
     self, ClassCap, Facet, NamespaceCap, ObjectClass, ObjectKey, ObjectNamespace, id_from_name, id_from_string,
     new_unique_id,
 };
-use crate::rpc::serialize::{Purpose, serialize};
 use crate::rpc::state::{Keep, RpcState};
 use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError};
 
@@ -65,24 +65,16 @@ impl Capability for Gone {
 /// Keeps a capability for as long as the isolate lives, or until it is dropped.
 fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>) {
     match RpcState::of(scope).import(cap, None, Keep::UntilDropped) {
-        Ok(import) => returned.set(v8::Number::new(scope, import as f64).into()),
+        Ok(import) => returned.set(number(scope, import)),
         Err(error) => throw_error(scope, error.message()),
     }
 }
 
 /// `ownClass(name, props?)`: the import of a class of this Worker.
 fn own_class<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
-    let name = arguments.get(0).to_rust_string_lossy(scope);
-    let props = match arguments.get(1) {
-        props if props.is_undefined() => None,
-        props => match serialize(scope, props, Purpose::Environment) {
-            Some(props) => Some(props),
-            None => return,
-        },
-    };
+    let Some(spec) = own_export(scope, &arguments) else { return };
     // While the isolate is going, nobody can make objects of it.
     let Some(isolate) = IsolateState::of(scope).isolate() else { return };
-    let spec = EntrypointSpec { name: Some(name), props, ..EntrypointSpec::default() };
     let class = OwnClass { isolate: isolate.downgrade(), spec };
     let cap = Cap { kind: CapKind::Service, target: Arc::new(ClassCap(Arc::new(class))) };
     keep(scope, cap, &mut returned);
@@ -103,12 +95,7 @@ fn own_namespace<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>,
 
 /// `facet(class, id, name, path, depth, purpose)`: the import of a facet, as a service.
 fn facet<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
-    let import = v8::Local::<v8::Number>::try_from(arguments.get(0)).map_or(0, |number| number.value() as u64);
-    let current = IsolateState::of(scope).current().map(|invocation| invocation.id);
-    let cap = match RpcState::of(scope).imported(import, current) {
-        Ok(cap) => cap,
-        Err(error) => return throw_error(scope, error.message()),
-    };
+    let Some(cap) = imported(scope, arguments.get(0)) else { return };
     let Some(ClassCap(class)) = cap.target.as_any().downcast_ref() else { return };
     let name = arguments.get(2);
     let key = ObjectKey {
@@ -130,21 +117,13 @@ fn facet<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut ret
 
 /// `drop(import)`.
 fn drop_import<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let import = v8::Local::<v8::Number>::try_from(arguments.get(0)).map_or(0, |number| number.value() as u64);
-    RpcState::of(scope).drop_import(import);
+    RpcState::of(scope).drop_import(id(arguments.get(0)));
 }
 
 /// The namespace of an import. `None` with an exception pending.
 fn namespace(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> Option<Arc<dyn ObjectNamespace>> {
-    let import = v8::Local::<v8::Number>::try_from(value).map_or(0, |number| number.value() as u64);
-    let current = IsolateState::of(scope).current().map(|invocation| invocation.id);
-    match RpcState::of(scope).imported(import, current) {
-        Ok(cap) => cap.target.as_any().downcast_ref::<NamespaceCap>().map(|NamespaceCap(namespace)| namespace.clone()),
-        Err(error) => {
-            throw_error(scope, error.message());
-            None
-        }
-    }
+    let cap = imported(scope, value)?;
+    cap.target.as_any().downcast_ref::<NamespaceCap>().map(|NamespaceCap(namespace)| namespace.clone())
 }
 
 fn set_string(scope: &mut v8::PinScope<'_, '_>, returned: &mut Returned<'_>, text: &str) {
@@ -189,7 +168,7 @@ fn object<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut re
     };
     let cap = namespace.object(ObjectKey { id, name, ..ObjectKey::default() });
     match RpcState::of(scope).import(cap, Some(current.id), Keep::UntilDropped) {
-        Ok(import) => returned.set(v8::Number::new(scope, import as f64).into()),
+        Ok(import) => returned.set(number(scope, import)),
         Err(error) => throw_error(scope, error.message()),
     }
 }

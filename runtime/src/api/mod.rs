@@ -23,6 +23,7 @@ mod encoding;
 mod fetch;
 mod form_data;
 mod html_rewriter;
+mod imports;
 mod inspect;
 mod intrinsics;
 mod registry;

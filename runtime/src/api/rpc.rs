@@ -1,15 +1,15 @@
 //! The Rust halves of the rooms `rpc`, `rpc_fetch` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
+use super::imports::{number, own_export};
 use super::tracing;
 use crate::compat::Flag;
 use crate::invocation::{Hold, HoldKind};
-use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
 use crate::limits::Cause;
 use crate::rpc::exports::Access;
 use crate::rpc::outgoing::Waits;
-use crate::rpc::serialize::{Purpose, serialize, throw_data_clone_error};
+use crate::rpc::serialize::throw_data_clone_error;
 use crate::rpc::serve::{self, Member, Settled};
 use crate::rpc::state::{ImportError, ImportId, Keep, RpcState};
 use crate::rpc::{Cap, CapKind, RpcError, errors, exports, outgoing};
@@ -65,10 +65,6 @@ pub(super) fn install_fetch(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<
 /// Ids are whole numbers below 2⁵³, made here; anything else is not an id.
 fn id(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> u64 {
     value.number_value(scope).filter(|number| *number >= 0.0).map_or(0, |number| number as u64)
-}
-
-fn number<'s>(scope: &mut v8::PinScope<'s, '_>, id: u64) -> v8::Local<'s, v8::Value> {
-    v8::Number::new(scope, id as f64).into()
 }
 
 fn function<'s>(value: v8::Local<'s, v8::Value>) -> Option<v8::Local<'s, v8::Function>> {
@@ -320,17 +316,10 @@ fn abort_isolate<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _: Retu
 
 /// `loopback(name, props?)`: an import of one of this Worker's own entrypoints, for any invocation.
 fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
-    let name = arguments.get(0).to_rust_string_lossy(scope);
-    let props = match arguments.get(1) {
-        props if props.is_undefined() => None,
-        props => match serialize(scope, props, Purpose::Environment) {
-            Some(props) => Some(props),
-            None => return,
-        },
-    };
+    let Some(spec) = own_export(scope, &arguments) else { return };
     // While the isolate is going, nobody can call it.
     let Some(isolate) = IsolateState::of(scope).isolate() else { return };
-    let target = isolate.entrypoint(EntrypointSpec { name: Some(name), props, ..EntrypointSpec::default() });
+    let target = isolate.entrypoint(spec);
     let import = RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
     returned_import(scope, import, &mut returned);
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::args::{set_function, throw_error};
+use super::imports::{id, number};
 use crate::isolate::state::IsolateState;
 use crate::rpc::serialize::{Purpose, serialize};
 use crate::rpc::signal::{Trigger, TriggerCap};
@@ -20,10 +21,6 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "clientGone", client_gone)
 }
 
-fn id(value: v8::Local<'_, v8::Value>) -> u64 {
-    v8::Local::<v8::Number>::try_from(value).map_or(0, |number| number.value() as u64)
-}
-
 /// `newTrigger()`: `[trigger, signal]`, imports of the current invocation. The signal is to be sent once.
 fn new_trigger<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(current) = IsolateState::of(scope).current() else {
@@ -37,7 +34,7 @@ fn new_trigger<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut retur
         .and_then(|trigger| Ok([trigger, rpc.import(signal, Some(current.id), Keep::ForOneUse)?]));
     match imported {
         Ok(imported) => {
-            let imported = imported.map(|import| v8::Number::new(scope, import as f64).into());
+            let imported = imported.map(|import| number(scope, import));
             returned.set(v8::Array::new_with_elements(scope, &imported).into());
         }
         Err(error) => throw_error(scope, error.message()),

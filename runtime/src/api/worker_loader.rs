@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::args::{copy_bytes, set_function, throw_error};
+use super::imports::{imported, number};
 use crate::dynamic::{
     CodeWanted, DynamicWorker, GlobalOutbound, LoaderCap, ModuleSource, WantedCap, WorkerCap, WorkerCode,
 };
@@ -28,26 +29,6 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "objectClass", object_class)?;
     set_function(scope, native, "isWasmModule", is_wasm_module)?;
     set_function(scope, native, "isBuffer", is_buffer)
-}
-
-fn id(value: v8::Local<'_, v8::Value>) -> u64 {
-    v8::Local::<v8::Number>::try_from(value).map_or(0, |number| number.value() as u64)
-}
-
-fn number<'s>(scope: &mut v8::PinScope<'s, '_>, id: u64) -> v8::Local<'s, v8::Value> {
-    v8::Number::new(scope, id as f64).into()
-}
-
-/// What an import of the current invocation (or of the isolate) stands for. `None` with an exception pending.
-fn imported(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> Option<Cap> {
-    let current = IsolateState::of(scope).current().map(|invocation| invocation.id);
-    match RpcState::of(scope).imported(id(value), current) {
-        Ok(cap) => Some(cap),
-        Err(error) => {
-            throw_error(scope, error.message());
-            None
-        }
-    }
 }
 
 /// Keeps a capability for the current invocation. `None` with an exception pending.

@@ -1,0 +1,42 @@
+//! Imports as the rooms' JavaScript holds them: numbers.
+
+use super::args::throw_error;
+use crate::isolate::EntrypointSpec;
+use crate::isolate::state::IsolateState;
+use crate::rpc::Cap;
+use crate::rpc::serialize::{Purpose, serialize};
+use crate::rpc::state::{ImportId, RpcState};
+
+/// The import that a room names; 0, which there never is, for what is no number.
+pub(super) fn id(value: v8::Local<'_, v8::Value>) -> ImportId {
+    v8::Local::<v8::Number>::try_from(value).map_or(0, |number| number.value() as ImportId)
+}
+
+pub(super) fn number<'s>(scope: &mut v8::PinScope<'s, '_>, id: ImportId) -> v8::Local<'s, v8::Value> {
+    v8::Number::new(scope, id as f64).into()
+}
+
+/// What an import of the current invocation (or of the isolate) stands for. `None` with an exception pending.
+pub(super) fn imported(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> Option<Cap> {
+    let current = IsolateState::of(scope).current().map(|invocation| invocation.id);
+    match RpcState::of(scope).imported(id(value), current) {
+        Ok(cap) => Some(cap),
+        Err(error) => {
+            throw_error(scope, error.message());
+            None
+        }
+    }
+}
+
+/// One of the Worker's own exports, from the arguments `(name, props?)`. `None` with an exception pending.
+pub(super) fn own_export<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    arguments: &v8::FunctionCallbackArguments<'s>,
+) -> Option<EntrypointSpec> {
+    let name = arguments.get(0).to_rust_string_lossy(scope);
+    let props = match arguments.get(1) {
+        props if props.is_undefined() => None,
+        props => Some(serialize(scope, props, Purpose::Environment)?),
+    };
+    Some(EntrypointSpec { name: Some(name), props, ..EntrypointSpec::default() })
+}
