@@ -130,6 +130,9 @@ pub(super) fn throw_no_source(scope: &mut v8::PinScope<'_, '_>, which: &str) {
 }
 
 /// V8 makes a module's `import.meta`. Only the new module registry has anything to say there.
+///
+/// # Safety
+/// V8 calls it on the isolate's thread with the live context; it must not be called otherwise.
 pub(crate) unsafe extern "C" fn import_meta(
     context: v8::Local<v8::Context>,
     module: v8::Local<v8::Module>,
