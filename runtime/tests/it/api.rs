@@ -174,7 +174,7 @@ fn drive<'s>(scope: &mut v8::PinScope<'s, '_>, source: &str, host: &Rc<VirtualHo
 const DIFFERENCES_SHOWN_MAX: usize = 12;
 
 /// Where the two differ first, for people.
-pub(crate) fn difference(expected: &[String], actual: &[String]) -> String {
+fn difference(expected: &[String], actual: &[String]) -> String {
     let mut text = String::new();
     let mut shown = 0;
     for index in 0..expected.len().max(actual.len()) {
@@ -189,9 +189,9 @@ pub(crate) fn difference(expected: &[String], actual: &[String]) -> String {
     text
 }
 
-#[test]
-fn prints_what_workerd_prints() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/api");
+/// Runs every case of a folder and compares what it printed with what was recorded.
+pub(crate) fn check_recorded(folder: &str, run: impl Fn(&Path) -> Vec<String>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut cases: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the cases")
         .map(|entry| entry.expect("an entry").path())
@@ -209,4 +209,9 @@ fn prints_what_workerd_prints() {
         }
     }
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn prints_what_workerd_prints() {
+    check_recorded("tests/it/api", run);
 }

@@ -3,7 +3,7 @@
 //! Each case is `node/NAME.js`, a Worker module whose `test()` writes to the console, and `node/NAME.out`, the lines the
 //! oracle printed for it (`api/record` makes them).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use loaderd_runtime::channel::{Channels, ConsoleLevel, ConsoleSink};
@@ -11,7 +11,7 @@ use loaderd_runtime::compat::{CompatFlags, DateCheck, Experimental};
 use loaderd_runtime::isolate::{EntrypointSpec, LoadCode};
 use loaderd_runtime::rpc::plain::Plain;
 
-use crate::api::difference;
+use crate::api::check_recorded;
 use crate::rpc::call;
 use crate::support::{code, isolate, load};
 
@@ -43,20 +43,5 @@ fn run(case: &Path) -> Vec<String> {
 
 #[test]
 fn prints_what_workerd_prints() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/node");
-    let cases = std::fs::read_dir(folder).expect("the cases").map(|entry| entry.expect("an entry").path());
-    let mut cases: Vec<PathBuf> =
-        cases.filter(|path| path.extension().is_some_and(|extension| extension == "js")).collect();
-    cases.sort();
-    assert!(!cases.is_empty());
-    let mut failures = String::new();
-    for case in cases {
-        let expected = std::fs::read_to_string(case.with_extension("out")).expect("a recorded output");
-        let expected: Vec<String> = expected.lines().map(str::to_owned).collect();
-        let actual = run(&case);
-        if expected != actual {
-            failures.push_str(&format!("{}:\n{}", case.display(), difference(&expected, &actual)));
-        }
-    }
-    assert!(failures.is_empty(), "{failures}");
+    check_recorded("tests/it/node", run);
 }
