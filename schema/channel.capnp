@@ -223,6 +223,8 @@ struct Load {
   compat @10 :List(UInt64);
   # The set of compatibility flags as both ends, one binary, number them.
   extensions @11 :List(Extension);
+  cache @12 :Cap;
+  # Null: refused.
   enum OnHang {
     report @0;
     wait @1;

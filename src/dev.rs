@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use loaderd_loader::HostLimits;
+use loaderd_loader::cache::CACHE_BYTES_MAX;
 use loaderd_loader::config::{Config, Experimental, Listen, Validation};
 use loaderd_loader::graph::Server;
 use loaderd_wrangler_compat::Diagnostic;
@@ -123,7 +124,7 @@ async fn begin(config: &Config) -> Result<(loaderd_loader::graph::Graph, Server)
     if !errors.is_empty() {
         return Err(errors.iter().map(ToString::to_string).collect());
     }
-    let graph = start(config, HostLimits::default(), &VALIDATION).await?;
+    let graph = start(config, HostLimits::default(), &VALIDATION, CACHE_BYTES_MAX).await?;
     let server = Server::bind(&graph, &config.sockets).await.map_err(|error| vec![error.to_string()])?;
     Ok((graph, server))
 }

@@ -163,7 +163,7 @@ enum Ended {
 async fn serve_until_told(arguments: &ServerArgs, config: &Config, watcher: &Watcher) -> Result<Ended, Vec<String>> {
     let stop = told_to_stop().map_err(|error| vec![format!("cannot wait for signals: {error}")])?;
     let mut control = arguments.control_fd.map(Control::open).transpose().map_err(|error| vec![error])?;
-    let graph = start(config, HostLimits::default(), &arguments.validation()).await?;
+    let graph = start(config, HostLimits::default(), &arguments.validation(), arguments.change.cache_bytes()).await?;
     let server = Server::bind(&graph, &config.sockets).await.map_err(|error| vec![error.to_string()])?;
     for bound in server.bound() {
         tracing::info!(socket = %bound.name, address = ?bound.address, "listening");

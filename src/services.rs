@@ -4,6 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use loaderd_loader::cache::CACHE_BYTES_MAX;
 use loaderd_loader::config::{self, Config, Override, OverrideUse, Overrides, Validation};
 use loaderd_loader::graph::{Graph, GraphOptions};
 use loaderd_loader::pool::PoolConfig;
@@ -37,6 +38,11 @@ pub(crate) struct ChangeArgs {
     /// Log more, to standard error
     #[arg(short, long)]
     verbose: bool,
+
+    /// Memory for the Cache API of Workers that have no cacheApiOutbound, and as much again for the Workers that they
+    /// load; 0 for none
+    #[arg(long, value_name = "BYTES", default_value_t = CACHE_BYTES_MAX)]
+    cache_bytes: usize,
 
     #[command(flatten)]
     unsupported: UnsupportedArgs,
@@ -106,6 +112,10 @@ impl ChangeArgs {
         }
     }
 
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.cache_bytes
+    }
+
     pub(crate) fn experimental(&self) -> config::Experimental {
         if self.experimental { config::Experimental::Permitted } else { config::Experimental::Refused }
     }
@@ -125,7 +135,12 @@ pub(crate) fn checked_config(
 }
 
 /// Starts the services of a config. Everything wrong with them is in the error, one problem each.
-pub(crate) async fn start(config: &Config, limits: HostLimits, against: &Validation) -> Result<Graph, Vec<String>> {
+pub(crate) async fn start(
+    config: &Config,
+    limits: HostLimits,
+    against: &Validation,
+    cache_bytes_max: usize,
+) -> Result<Graph, Vec<String>> {
     let tasks = tokio::runtime::Handle::current();
     let (host, _) =
         LoaderHost::in_process(PoolConfig::default(), limits, tasks).map_err(|error| vec![error.to_string()])?;
@@ -138,6 +153,7 @@ pub(crate) async fn start(config: &Config, limits: HostLimits, against: &Validat
         console: Some(Arc::new(Console)),
         // What a config describes is the user's own code; as in workerd it sees the real time.
         clock: ClockPolicy::Real,
+        cache_bytes_max,
     };
     let graph = Graph::start(config, &host, &options).await;
     graph.map_err(|errors| errors.iter().map(ToString::to_string).collect())

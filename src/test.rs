@@ -147,7 +147,7 @@ async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config) -> ExitC
     let watcher = Watcher::new(encoded.files_read().iter().cloned());
     let limits =
         HostLimits { invocation: ResourceLimits::default(), startup_cpu: STARTUP_CPU, ..HostLimits::default() };
-    let outcome = match start(config, limits, &arguments.validation()).await {
+    let outcome = match start(config, limits, &arguments.validation(), arguments.change.cache_bytes()).await {
         Ok(graph) => match Server::bind(&graph, &config.sockets).await {
             Ok(server) => {
                 // As in workerd the sockets are served meanwhile: a test may be its own client.

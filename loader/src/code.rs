@@ -89,6 +89,8 @@ pub struct CheckedCode {
     pub limits: ResourceLimits,
     pub env: Option<Message>,
     pub global_outbound: GlobalOutbound,
+    /// Where the Cache API's requests go. `None`: to the cache of those who load, if they have one.
+    pub cache: Option<Cap>,
     pub console: Option<Arc<dyn ConsoleSink>>,
     /// Receives the traces of its invocations.
     pub traces: Option<Arc<dyn TraceSink>>,
@@ -123,6 +125,7 @@ pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, Code
         limits: code.limits,
         env: code.env,
         global_outbound: code.global_outbound,
+        cache: None,
         console: code.console,
         traces: Tails::sink(tails(code.tails), tails(code.streaming_tails), Activity::default()),
         on_hang: code.on_hang,

@@ -10,6 +10,7 @@ use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::ExtensionModule;
 use loaderd_runtime::rpc::Cap;
 
+use crate::cache::MemoryCache;
 use crate::error::LoaderError;
 use crate::in_process::InProcess;
 use crate::live::{LiveSet, Metrics};
@@ -70,6 +71,8 @@ pub struct LoaderOptions {
     /// Where the owner's own global `fetch()` goes: what [`GlobalOutbound::Inherit`](crate::GlobalOutbound) means.
     /// `None`: nowhere.
     pub outbound: Option<Cap>,
+    /// In which each Worker that is loaded gets a namespace. `None`: they have no cache.
+    pub cache: Option<MemoryCache>,
     /// Whether code may ask for experimental compatibility flags.
     pub experimental: Experimental,
     /// Receives the console lines of Workers whose code names nobody.
@@ -85,6 +88,7 @@ impl Default for LoaderOptions {
     fn default() -> Self {
         Self {
             outbound: None,
+            cache: None,
             experimental: Experimental::Refused,
             console: None,
             tenant: None,

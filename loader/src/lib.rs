@@ -6,6 +6,7 @@
 //! | [`loader`] | one cache namespace: `load` and `get` |
 //! | [`code`] | what is to be loaded, and the checks on it that need no isolate |
 //! | [`stub`] and [`entrypoint`] | what a caller holds: a Worker, its entrypoints, their invocations |
+//! | [`cache`] | the Cache API's memory |
 //! | [`callers`] | the optional cap on distinct Workers that one caller has running |
 //! | `worker` | a Worker's states: asleep, starting, running, failed, ended |
 //! | [`live`] | which isolates are alive and idle, admission and eviction |
@@ -24,6 +25,7 @@
 //! | [`error`] | what can go wrong, and whose fault it is |
 
 mod binding;
+pub mod cache;
 pub mod callers;
 pub mod code;
 pub mod config;

@@ -14,6 +14,7 @@ use loaderd_runtime::limits::{Cause, Outcome, ResourceLimits, Usage};
 use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
 use parking_lot::Mutex;
 
+use crate::cache::MemoryCache;
 use crate::code::{self, CheckedCode, GlobalOutbound, WorkerCode};
 use crate::entrypoint::{Entrypoint, Invocation, InvocationSlot, Next, PendingCall};
 use crate::error::LoaderError;
@@ -56,6 +57,7 @@ impl Prepared {
                 env: code.env,
                 channels: Channels {
                     global_outbound,
+                    cache: code.cache.or_else(|| options.cache.as_ref().map(MemoryCache::channel)),
                     console: code.console.or_else(|| options.console.clone()),
                     objects: code.objects,
                     traces: code.traces,

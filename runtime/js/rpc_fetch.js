@@ -124,17 +124,19 @@ function redirect(wire, status, location, bytes, urls) {
 // Sends a request; while it waits for the answer, `signal` ends it at both sides.
 function send(service, wire, signal) {
   if (!native.traced()) return sendUntraced(service, wire, signal);
-  const { span } = load('tracing').open('fetch');
-  span.setAttribute('network.protocol.name', 'http');
-  span.setAttribute('network.protocol.version', 'HTTP/1.1');
-  span.setAttribute('http.request.method', wire.method);
-  span.setAttribute('url.full', wire.url);
-  if (isView(wire.body)) span.setAttribute('http.request.body.size', wire.body.byteLength);
+  const { open, note } = load('tracing');
+  const opened = open('fetch');
+  const { span } = opened;
+  note(opened, 'network.protocol.name', 'http');
+  note(opened, 'network.protocol.version', 'HTTP/1.1');
+  note(opened, 'http.request.method', wire.method);
+  note(opened, 'url.full', wire.url);
+  if (isView(wire.body)) note(opened, 'http.request.body.size', wire.body.byteLength);
   return apply(promiseThen, sendUntraced(service, wire, signal), [
     (answer) => {
       const { status, body } = answer;
-      span.setAttribute('http.response.status_code', status);
-      if (body === null || isView(body)) span.setAttribute('http.response.body.size', body === null ? 0 : body.byteLength);
+      note(opened, 'http.response.status_code', status);
+      if (body === null || isView(body)) note(opened, 'http.response.body.size', body === null ? 0 : body.byteLength);
       span.end();
       return answer;
     },

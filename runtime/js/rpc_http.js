@@ -32,19 +32,31 @@ function bodyToWire(message, onCancel) {
   return new StreamSource(message.body, onCancel);
 }
 
-// What is sent for the body of a response that is an answer: encoded, when its headers say so and it is not yet.
-function codedToWire(response, onCancel) {
-  const { contentOf, isUsed, USED, take, decode, streamOf } = load('body');
+// Takes the body of a response, which is then used: encoded, when its headers say so and it is not yet. Null without one;
+// otherwise `bytes` or a `stream`, and its `length` where that is known.
+function takeCoded(response) {
+  const { contentOf, isUsed, USED, take, decode, streamOf, lengthOf } = load('body');
   const content = contentOf(response);
+  if (content === null) return null;
+  if (isUsed(content)) throw new TypeError(USED);
   const coding = load('fetch').encodesBody(response) ? load('body_coding').codingOf(response.headers) : null;
-  if (content === null || coding === null || isUsed(content)) return bodyToWire(response, onCancel);
   if (content.coding !== coding) {
     decode(content);
-    const { bytes, stream } = take(content);
-    return new StreamSource(load('body_coding').coded(stream ?? streamOf(bytes), coding, true), onCancel);
+    if (coding !== null) {
+      const { bytes, stream } = take(content);
+      return { bytes: null, stream: load('body_coding').coded(stream ?? streamOf(bytes), coding, true), length: null };
+    }
   }
+  const length = lengthOf(content);
   const { bytes, stream } = take(content);
-  return stream === null ? wireOfBytes(bytes) : new StreamSource(stream, onCancel);
+  return { bytes: stream === null ? bytes : null, stream, length };
+}
+
+// What is sent for the body of a response that is an answer.
+function codedToWire(response, onCancel) {
+  const taken = takeCoded(response);
+  if (taken === null) return null;
+  return taken.stream === null ? wireOfBytes(taken.bytes) : new StreamSource(taken.stream, onCancel);
 }
 
 // What is sent for a body that is at hand.
@@ -161,7 +173,7 @@ function answerFromWire(wire, { method, url, redirected, signal, decodes }) {
   return load('fetch').newResponse({
     content,
     status,
-    statusText: statusText === '' || statusText === undefined ? (STATUS_TEXTS[status] ?? '') : statusText,
+    statusText: statusText === '' || statusText === undefined ? reasonOf(status) : statusText,
     headers: freeze(headers),
     url,
     redirected,
@@ -191,6 +203,11 @@ const STATUS_TEXTS = {
   500: 'Internal Server Error', 501: 'Not Implemented', 502: 'Bad Gateway', 503: 'Service Unavailable',
   504: 'Gateway Timeout', 505: 'HTTP Version Not Supported',
 };
+
+// The reason that is sent for a status when there is no other.
+function reasonOf(status) {
+  return STATUS_TEXTS[status] ?? '';
+}
 
 // --- Values in messages -------------------------------------------------------------------------------------------
 
@@ -258,4 +275,4 @@ function revive(type, value) {
   }
 }
 
-return { describe, revive, requestToWire, incomingRequest, answerToWire, answerFromWire, wireOfBytes, isUpgrade };
+return { describe, revive, requestToWire, takeCoded, reasonOf, incomingRequest, answerToWire, answerFromWire, wireOfBytes, isUpgrade };

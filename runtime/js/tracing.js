@@ -154,6 +154,12 @@ expose(Tracing, 'Tracing');
 const make = () => new Tracing(token);
 const tracing = make();
 
+// Notes what the platform itself knows of a span: texts, booleans, and whole numbers, which it has as `bigint`s.
+function note({ id }, key, value) {
+  if (id === undefined || value === undefined || value === null) return;
+  native.setAttribute(native.currentInvocation(), id, key, typeof value === 'number' ? BigInt(value) : value);
+}
+
 // --- Modules for extensions and wrapped bindings --------------------------------------------------------------------
 
 const withSpan = (name, callback) => tracing.enterSpan(name, callback);
@@ -164,6 +170,7 @@ return {
   tracing,
   around,
   open,
+  note,
   // A message that was published on a diagnostics channel.
   publish: native.publish,
   traced: native.traced,

@@ -9,6 +9,8 @@ use crate::rpc::Cap;
 pub struct Channels {
     /// Where global `fetch()` and `connect()` go. `None`: refused with the platform's text.
     pub global_outbound: Option<Cap>,
+    /// Where the Cache API's requests go, as fetches: `GET`, `PUT` and `PURGE`. `None`: refused with the platform's text.
+    pub cache: Option<Cap>,
     /// Called on the isolate's thread for each console line; must not block.
     pub console: Option<std::sync::Arc<dyn ConsoleSink>>,
     /// By class: the namespaces of the Worker's own Durable Objects, for `ctx.exports`.

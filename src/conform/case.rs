@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! //// flags: a_compat_flag another            (before the first case: for all cases of the file)
+//! //// cache: Entrypoint                       (the same: where their cacheApiOutbound leads)
 //! //// case: a name, unique in its file
 //! return await env.LOADER.load(worker("export default {}")).getEntrypoint().missing();
 //! //// differs: why loaderd does not do what workerd does   (optional)
@@ -17,6 +18,8 @@ pub(super) struct CaseFile {
     heading: Vec<String>,
     /// Compatibility flags of the parent Workers.
     pub(super) flags: Vec<String>,
+    /// The entrypoint of the prelude that is their `cacheApiOutbound`.
+    pub(super) cache: Option<String>,
     pub(super) cases: Vec<Case>,
 }
 
@@ -38,7 +41,7 @@ impl CaseFile {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let mut file = Self { heading: Vec::new(), flags: Vec::new(), cases: Vec::new() };
+        let mut file = Self { heading: Vec::new(), flags: Vec::new(), cache: None, cases: Vec::new() };
         let mut names = HashSet::new();
         for (index, line) in text.lines().enumerate() {
             let fail = |problem: &str| Err(format!("{}: {problem}", index + 1));
@@ -63,6 +66,9 @@ impl CaseFile {
             } else if let Some(flags) = directive.strip_prefix("flags:") {
                 file.flags = flags.split_whitespace().map(str::to_owned).collect();
                 file.heading.push(line.to_owned());
+            } else if let Some(entrypoint) = directive.strip_prefix("cache:") {
+                file.cache = Some(entrypoint.trim().to_owned());
+                file.heading.push(line.to_owned());
             } else if let Some(case) = file.cases.last_mut() {
                 if let Some(reason) = directive.strip_prefix("differs:") {
                     case.differs = Some(reason.trim().to_owned());
@@ -75,7 +81,7 @@ impl CaseFile {
                     return fail("expected `case:`, `differs:` or `=>` after the mark");
                 }
             } else {
-                return fail("expected `flags:` or `case:` after the mark");
+                return fail("expected `flags:`, `cache:` or `case:` after the mark");
             }
         }
         Ok(file)
@@ -127,10 +133,10 @@ mod tests {
 
     #[test]
     fn notation() {
-        let text = "// heading\n//// flags: a b\n//// case: one\nreturn 1;\n//// => {\"value\":1}\n\n//// case: two\nx();\n//// differs: because\n";
+        let text = "// heading\n//// flags: a b\n//// cache: C\n//// case: one\nreturn 1;\n//// => {\"value\":1}\n\n//// case: two\nx();\n//// differs: because\n";
         let file = CaseFile::parse(text).unwrap();
-        assert_eq!(file.flags, ["a", "b"]);
-        assert_eq!(file.heading, ["// heading", "//// flags: a b"]);
+        assert_eq!((&file.flags[..], file.cache.as_deref()), (&["a".to_owned(), "b".to_owned()][..], Some("C")));
+        assert_eq!(file.heading, ["// heading", "//// flags: a b", "//// cache: C"]);
         assert_eq!(
             (file.cases[0].code.as_str(), file.cases[0].expected.clone()),
             ("return 1;\n", Some(serde_json::json!({"value": 1})))
@@ -141,7 +147,7 @@ mod tests {
     #[test]
     fn mistakes() {
         let cases = [
-            ("//// nonsense", "1: expected `flags:` or `case:` after the mark"),
+            ("//// nonsense", "1: expected `flags:`, `cache:` or `case:` after the mark"),
             ("//// case: a\n//// case: a", "2: a case with this name exists"),
             (
                 "//// case: a\n//// => {",

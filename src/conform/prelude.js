@@ -94,6 +94,22 @@ export class Outbound extends WorkerEntrypoint {
   }
 }
 
+// What a cache that a case's `respond` stands for was asked, and answers.
+const cache = {
+  seen: [],
+  respond: () => new Response(null, { status: 504, headers: { 'cf-cache-status': 'MISS' } }),
+};
+
+export class CacheBackend extends WorkerEntrypoint {
+  async fetch(request) {
+    const headers = {};
+    for (const [name, value] of request.headers) headers[name] = value;
+    const { method, url, redirect, cf } = request;
+    cache.seen.push({ method, url, headers, redirect, cf, body: request.body === null ? null : await request.text() });
+    return cache.respond(request);
+  }
+}
+
 export default {
   fetch(request) {
     return new Response(`parent ${request.url}`);

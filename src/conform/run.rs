@@ -104,11 +104,14 @@ fn config(file: &CaseFile, count: usize) -> String {
     let flags: Vec<String> = file.flags.iter().map(|flag| format!(", \"{flag}\"")).collect();
     let flags = flags.concat();
     for index in 0..count {
+        let cache = file.cache.as_ref().map_or_else(String::new, |entrypoint| {
+            format!("\n    cacheApiOutbound = (name = \"case{index}\", entrypoint = \"{entrypoint}\"),")
+        });
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "  (name = \"case{index}\", worker = (\n    modules = [(name = \"parent.js\", esModule = embed \"{index}.js\")],\n    \
-             compatibilityDate = \"{COMPATIBILITY_DATE}\", compatibilityFlags = [\"experimental\"{flags}],\n    bindings = [\
+             compatibilityDate = \"{COMPATIBILITY_DATE}\", compatibilityFlags = [\"experimental\"{flags}],{cache}\n    bindings = [\
              (name = \"LOADER\", workerLoader = ()), (name = \"TEXT\", text = \"a text\"), (name = \"JSON\", json = \"{{\\\"n\\\":1}}\"),\
              \n      (name = \"SELF\", service = \"case{index}\"), (name = \"ECHO\", service = (name = \"case{index}\", entrypoint = \"Echo\", \
              props = (json = \"{{\\\"from\\\":\\\"config\\\"}}\")))])),"

@@ -13,6 +13,7 @@ use loaderd_runtime::trace::TraceSink;
 
 use super::loopback::Loopbacks;
 use super::{Graph, GraphOptions, Node, Reach, Service, Shared, disk, env, network};
+use crate::cache::{CacheLimits, MemoryCache};
 use crate::code::{CheckedCode, GlobalOutbound};
 use crate::config::{
     BindingValue, Config, DurableObjectStorage, ExternalProtocol, ExternalServer, INTERNET, Listen, Network,
@@ -79,6 +80,7 @@ impl Graph {
         let mut errors = Vec::new();
         let mut loaders = env::Loaders::new(host);
         let objects = env::unique_keys(config);
+        let caches = Caches::new(options, host);
         let extensions: Arc<[ExtensionModule]> = config.extensions.clone().into();
         let internet = network::service(&Network::internet(), host.tasks());
         match internet {
@@ -89,7 +91,7 @@ impl Graph {
             let name = &service.name;
             let node = match &service.kind {
                 ServiceKind::Worker(worker) => {
-                    let around = (&reach, &activity);
+                    let around = (&reach, &activity, &caches);
                     match code(name, worker, options, &extensions, around, &objects, &mut loaders) {
                         Ok(code) => {
                             let loader = host.loader(LoaderOptions::default());
@@ -126,6 +128,21 @@ impl Graph {
         }
         errors.extend(references(config).filter_map(|reference| reference.problem(&exported)));
         if errors.is_empty() { Ok(Self(shared)) } else { Err(errors) }
+    }
+}
+
+/// The memory of the Cache API: what a configuration's own Workers keep, and what those keep that they load. Strangers'
+/// code does not drive out what a Worker of the configuration has cached.
+struct Caches {
+    configured: Option<MemoryCache>,
+    loaded: Option<MemoryCache>,
+}
+
+impl Caches {
+    fn new(options: &GraphOptions, host: &LoaderHost) -> Self {
+        let bytes_max = options.cache_bytes_max;
+        let cache = |limits| (bytes_max > 0).then(|| MemoryCache::new(limits, host.tasks().clone()));
+        Self { configured: cache(CacheLimits::configured(bytes_max)), loaded: cache(CacheLimits::loaded(bytes_max)) }
     }
 }
 
@@ -166,7 +183,10 @@ fn references(config: &Config) -> impl Iterator<Item = Reference<'_>> {
         let streaming = worker.streaming_tails.iter().map(move |designator| tail("streaming tails", designator));
         let outbound = &worker.global_outbound;
         let outbound = Reference { subject: format!("Worker \"{name}\"'s globalOutbound"), designator: outbound };
-        bindings.chain([outbound]).chain(tails).chain(streaming)
+        let cache = worker.cache_api_outbound.as_ref();
+        let cache =
+            cache.map(|designator| Reference { subject: format!("Worker \"{name}\"'s cacheApiOutbound"), designator });
+        bindings.chain([outbound]).chain(cache).chain(tails).chain(streaming)
     });
     let of_sockets = config
         .sockets
@@ -226,7 +246,7 @@ fn code(
     worker: &Worker,
     options: &GraphOptions,
     extensions: &Arc<[ExtensionModule]>,
-    (reach, activity): (&Reach, &Activity),
+    (reach, activity, caches): (&Reach, &Activity, &Caches),
     objects: &env::UniqueKeys<'_>,
     loaders: &mut env::Loaders,
 ) -> Result<CheckedCode, GraphError> {
@@ -235,9 +255,6 @@ fn code(
         return Err(unsupported(
             "Durable Objects with storage on disk are not supported by loaderd yet. Use `inMemory`.",
         ));
-    }
-    if worker.cache_api_outbound.is_some() {
-        return Err(unsupported("`cacheApiOutbound` is not supported by loaderd yet."));
     }
     let date = options.compat_date.as_ref().or(worker.compatibility.date.as_ref());
     let date = date.map_or("", String::as_str);
@@ -257,6 +274,7 @@ fn code(
     let experimental = if compat.has(Flag::Experimental) { Experimental::Allowed } else { Experimental::Refused };
     let passed_on = LoaderOptions {
         outbound: Some(outbound.clone()),
+        cache: caches.loaded.clone(),
         experimental,
         console: options.console.clone(),
         tenant: None,
@@ -268,6 +286,10 @@ fn code(
         limits: worker.limits,
         env: Some(env::env(name, &worker.bindings, reach, objects, loaders, &passed_on)?),
         global_outbound: GlobalOutbound::Cap(outbound),
+        cache: match &worker.cache_api_outbound {
+            Some(designator) => Some(env::cap(designator, reach)),
+            None => caches.configured.as_ref().map(MemoryCache::channel),
+        },
         console: options.console.clone(),
         traces: traces(name, worker, reach, activity),
         on_hang: HangPolicy::Report,

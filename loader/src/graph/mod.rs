@@ -42,6 +42,7 @@ pub use service::Service;
 
 use self::loopback::Loopbacks;
 use crate::WorkerStub;
+use crate::cache::CACHE_BYTES_MAX;
 use crate::config::{Network, ServiceDesignator};
 use crate::host::LoaderHost;
 use crate::tails::Activity;
@@ -60,11 +61,20 @@ pub struct GraphOptions {
     /// Receives what Workers write to their console.
     pub console: Option<Arc<dyn ConsoleSink>>,
     pub clock: ClockPolicy,
+    /// Bytes for the Cache API of Workers whose configuration names no service for it, and as many again for the Workers
+    /// that they load. 0: they have no cache.
+    pub cache_bytes_max: usize,
 }
 
 impl Default for GraphOptions {
     fn default() -> Self {
-        Self { experimental: Experimental::Refused, compat_date: None, console: None, clock: ClockPolicy::Frozen }
+        Self {
+            experimental: Experimental::Refused,
+            compat_date: None,
+            console: None,
+            clock: ClockPolicy::Frozen,
+            cache_bytes_max: CACHE_BYTES_MAX,
+        }
     }
 }
 

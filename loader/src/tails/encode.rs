@@ -1,7 +1,7 @@
 //! Events as the values that Tail Workers get. Texts of JSON and bytes of V8 are sent as such; the Tail Worker's side makes
 //! values of them (`runtime/js/trace_items.js`).
 
-use loaderd_runtime::rpc::plain::{BytesKind, Plain, PlainObject};
+use loaderd_runtime::rpc::plain::{BigInt, BytesKind, Plain, PlainObject};
 use loaderd_runtime::trace::{
     Attribute, EVENT_BYTES_MAX, ErrorInfo, EventInfo, Log, Onset, SpanId, TraceEvent, TraceId, Traced, prefix,
 };
@@ -222,6 +222,7 @@ fn attribute_values(attributes: &[(String, Attribute)]) -> Plain {
         let value = match value {
             Attribute::Bool(value) => Plain::Bool(*value),
             Attribute::Number(value) => Plain::Number(*value),
+            Attribute::Count(value) => Plain::BigInt(Box::new(BigInt::from(*value))),
             Attribute::Text(value) => Plain::from(value.as_str()),
         };
         object([("name", text(name)), ("value", Some(value))])

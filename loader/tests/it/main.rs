@@ -2,6 +2,7 @@
 
 mod bindings;
 mod bodies;
+mod cache;
 mod checks;
 mod connect;
 mod graph;

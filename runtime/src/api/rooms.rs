@@ -171,7 +171,7 @@ pub(super) static ROOMS: &[Room] = &[
         source: include_str!("../../js/caches.js"),
         on_scope: &["Cache", "CacheStorage"],
         on_global: &["caches"],
-        native: None,
+        native: Some(rpc::install_caches),
     },
     Room {
         name: "url_pattern",

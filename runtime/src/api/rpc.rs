@@ -1,8 +1,11 @@
-//! The Rust halves of the rooms `rpc`, `rpc_fetch` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
+//! The Rust halves of the rooms `rpc`, `rpc_fetch`, `caches` and `workers`: conversions between JavaScript's arguments and [`crate::rpc`].
+
+use std::cell::Cell;
 
 use super::args::{set_function, throw_error};
 use super::imports::{number, own_export};
 use super::tracing;
+use crate::channel::Channels;
 use crate::compat::Flag;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::state::IsolateState;
@@ -60,6 +63,12 @@ pub(super) fn install_fetch(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<
     set_function(scope, native, "traced", tracing::traced)?;
     set_function(scope, native, "threw", tracing::threw)?;
     set_function(scope, native, "outbound", outbound)
+}
+
+pub(super) fn install_caches(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "traced", tracing::traced)?;
+    set_function(scope, native, "warn", tracing::warn)?;
+    set_function(scope, native, "cache", cache)
 }
 
 /// Ids are whole numbers below 2⁵³, made here; anything else is not an id.
@@ -326,15 +335,30 @@ fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut 
 
 /// `outbound()`: the import of where global `fetch()` goes; undefined when nowhere.
 fn outbound<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    channel(scope, &mut returned, |rpc| &rpc.outbound, |channels| channels.global_outbound.as_ref());
+}
+
+/// `cache()`: the import of where the Cache API's requests go; undefined when nowhere.
+fn cache<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    channel(scope, &mut returned, |rpc| &rpc.cache, |channels| channels.cache.as_ref());
+}
+
+/// Imports a channel of the Worker, once, for any invocation.
+fn channel(
+    scope: &mut v8::PinScope<'_, '_>,
+    returned: &mut Returned<'_>,
+    place: impl Fn(&RpcState) -> &Cell<Option<ImportId>>,
+    pick: impl FnOnce(&Channels) -> Option<&Cap>,
+) {
     let rpc = RpcState::of(scope);
-    if let Some(import) = rpc.outbound.get() {
+    if let Some(import) = place(&rpc).get() {
         return returned.set(number(scope, import));
     }
     let worker = IsolateState::of(scope).worker.borrow().clone();
-    let Some(cap) = worker.and_then(|worker| worker.channels.global_outbound.clone()) else { return };
+    let Some(cap) = worker.and_then(|worker| pick(&worker.channels).cloned()) else { return };
     let import = rpc.import(Cap { kind: CapKind::Service, ..cap }, None, Keep::UntilDropped);
-    rpc.outbound.set(import.ok());
-    returned_import(scope, import, &mut returned);
+    place(&rpc).set(import.ok());
+    returned_import(scope, import, returned);
 }
 
 fn main_exports<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {

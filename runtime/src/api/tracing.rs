@@ -210,6 +210,8 @@ fn set_attribute<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>,
         Attribute::Bool(value.is_true())
     } else if value.is_number() {
         Attribute::Number(millis(value))
+    } else if let Ok(count) = v8::Local::<v8::BigInt>::try_from(value) {
+        Attribute::Count(count.u64_value().0)
     } else {
         Attribute::Text(text(scope, value))
     };

@@ -96,6 +96,8 @@ pub(crate) struct RpcState {
     pub(crate) waiting: Arc<AtomicUsize>,
     /// Where global `fetch()` goes, once it was used.
     pub(crate) outbound: Cell<Option<ImportId>>,
+    /// Where the Cache API's requests go, once it was used.
+    pub(crate) cache: Cell<Option<ImportId>>,
     next_id: Cell<u64>,
 }
 

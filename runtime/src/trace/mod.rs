@@ -156,6 +156,8 @@ pub struct ErrorInfo {
 pub enum Attribute {
     Bool(bool),
     Number(f64),
+    /// A number of the platform's own, which tails show as a `bigint`.
+    Count(u64),
     Text(String),
 }
 
@@ -164,7 +166,7 @@ impl Attribute {
     #[must_use]
     pub fn size(&self) -> usize {
         match self {
-            Self::Bool(_) | Self::Number(_) => 8,
+            Self::Bool(_) | Self::Number(_) | Self::Count(_) => 8,
             Self::Text(text) => text.len(),
         }
     }

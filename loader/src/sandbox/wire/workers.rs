@@ -96,6 +96,9 @@ pub(in crate::sandbox) fn write_load(
     if let Some(outbound) = &code.channels.global_outbound {
         write_cap(&lower(outbound), builder.reborrow().init_global_outbound());
     }
+    if let Some(cache) = &code.channels.cache {
+        write_cap(&lower(cache), builder.reborrow().init_cache());
+    }
     builder.set_console(code.channels.console.is_some());
     builder.set_startup_cpu(micros(code.startup_cpu));
     write_limits(code.limits, builder.reborrow().init_limits());
@@ -157,6 +160,10 @@ pub(in crate::sandbox) fn read_load(
         true => Some(raise(read_cap(reader.get_global_outbound()?)?)?),
         false => None,
     };
+    let cache = match reader.has_cache() {
+        true => Some(raise(read_cap(reader.get_cache()?)?)?),
+        false => None,
+    };
     let code = LoadCode {
         source: WorkerSource {
             main_module: reader.get_main_module()?.to_str()?.to_owned(),
@@ -164,7 +171,7 @@ pub(in crate::sandbox) fn read_load(
             extensions: extensions.into(),
         },
         env,
-        channels: loaderd_runtime::channel::Channels { global_outbound, ..Default::default() },
+        channels: loaderd_runtime::channel::Channels { global_outbound, cache, ..Default::default() },
         startup_cpu: Duration::from_micros(reader.get_startup_cpu()),
         limits: read_limits(reader.get_limits()?)?,
         on_hang: match reader.get_on_hang()? {

@@ -83,6 +83,14 @@ pub struct BigInt {
     pub magnitude: Vec<u8>,
 }
 
+impl From<u64> for BigInt {
+    fn from(value: u64) -> Self {
+        let mut magnitude = value.to_le_bytes().to_vec();
+        magnitude.truncate(8 - (value.leading_zeros() / 8) as usize);
+        Self { negative: false, magnitude }
+    }
+}
+
 /// What JavaScript holds bytes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BytesKind {
