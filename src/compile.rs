@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use loaderd_wrangler_compat::ENCODED_BYTES_MAX;
 
 use crate::config::{ConfigArgs, refuse, stdout_is_terminal};
+use crate::watch::Watcher;
 
 /// What an executable with a config ends with.
 const MARK: [u8; 16] = *b"loaderd compiled";
@@ -32,7 +33,7 @@ pub(crate) struct CompileArgs {
 }
 
 pub(crate) fn run(arguments: &CompileArgs) -> ExitCode {
-    let encoded = match arguments.config.read(arguments.const_name.as_deref()) {
+    let encoded = match arguments.config.read(arguments.const_name.as_deref(), &Watcher::default()) {
         Ok(encoded) => encoded,
         Err(problems) => return refuse(&problems),
     };

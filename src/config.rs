@@ -4,7 +4,9 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use loaderd_wrangler_compat::{Diagnostic, Disk, Document, ENCODED_BYTES_MAX, Encoded};
+use loaderd_wrangler_compat::{Diagnostic, Document, ENCODED_BYTES_MAX, Encoded};
+
+use crate::watch::Watcher;
 
 /// The config file and how to read it, in workerd's arguments.
 #[derive(clap::Args, Debug)]
@@ -22,16 +24,13 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// The file as it was given.
-    pub(crate) fn file(&self) -> &Path {
-        &self.config_file
-    }
-
-    /// Reads the config: its only constant of type `Config`, or the one named.
-    pub(crate) fn read(&self, constant: Option<&str>) -> Result<Encoded, Vec<Diagnostic>> {
+    /// Reads the config: its only constant of type `Config`, or the one named. `watcher` gets to know every file that
+    /// decides what comes of it.
+    pub(crate) fn read(&self, constant: Option<&str>, watcher: &Watcher) -> Result<Encoded, Vec<Diagnostic>> {
         if let Some(folder) = self.import_path.iter().find(|folder| !folder.is_dir()) {
-            return Err(vec![problem(format!("{}: No such directory.", folder.display()))]);
+            return Err(vec![problem(format!("--import-path={}: No such directory.", folder.display()))]);
         }
+        watcher.add(&self.config_file);
         if self.binary {
             return self.read_encoded().map_err(|error| vec![error]);
         }
@@ -40,7 +39,12 @@ impl ConfigArgs {
             return Err(vec![problem("-: Reading config from stdin is only allowed with --binary.")]);
         }
         self.require_file().map_err(|error| vec![error])?;
-        let mut document = Document::open(&Disk, file, &self.import_path).map_err(|error| vec![error])?;
+        let is_wrangler = file.file_stem().is_some_and(|name| name == "wrangler");
+        if is_wrangler && file.extension().is_some_and(|it| it == "toml" || it == "json" || it == "jsonc") {
+            let message = format!("{0}: This is a wrangler file. Run it with `loaderd dev {0}`.", file.display());
+            return Err(vec![problem(message)]);
+        }
+        let mut document = Document::open(watcher, file, &self.import_path).map_err(|error| vec![error])?;
         document.evaluate(constant)
     }
 
@@ -55,7 +59,11 @@ impl ConfigArgs {
             let read = std::fs::read(&self.config_file);
             bytes = read.map_err(|error| problem(format!("{}: {error}", self.config_file.display())))?;
         }
-        Encoded::from_bytes(&bytes)
+        let named = |error: Diagnostic| Diagnostic {
+            message: format!("{}: {}", self.config_file.display(), error.message),
+            ..error
+        };
+        Encoded::from_bytes(&bytes).map_err(named)
     }
 
     fn require_file(&self) -> Result<(), Diagnostic> {

@@ -124,7 +124,8 @@ async fn begin(config: &Config) -> Result<(loaderd_loader::graph::Graph, Server)
     if !errors.is_empty() {
         return Err(errors.iter().map(ToString::to_string).collect());
     }
-    let graph = start(config, HostLimits::default(), &VALIDATION, CACHE_BYTES_MAX).await?;
+    let graph = start(config, HostLimits::default(), &VALIDATION, CACHE_BYTES_MAX).await;
+    let graph = graph.map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let server = Server::bind(&graph, &config.sockets).await.map_err(|error| vec![error.to_string()])?;
     Ok((graph, server))
 }

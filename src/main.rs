@@ -63,7 +63,10 @@ fn serve_compiled(config: &[u8]) -> ExitCode {
 /// Runs a command that needs isolates, with further flags for V8.
 fn with_v8(flags: &[String], work: impl Future<Output = ExitCode>) -> ExitCode {
     // V8 first: its set-up must be done before any other thread exists, and tokio starts threads.
-    loaderd_runtime::setup::initialize_with_flags(flags);
+    if let Err(unknown) = loaderd_runtime::setup::initialize_with_flags(flags) {
+        terminal::error(&format!("V8 does not know these flags of the config: {}", unknown.join(" ")));
+        return ExitCode::FAILURE;
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

@@ -1,6 +1,8 @@
 //! `loaderd serve`: the services of a workerd config, on their sockets.
 
 use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
 
 use loaderd_loader::HostLimits;
@@ -9,7 +11,7 @@ use loaderd_loader::graph::{Bound, Server};
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, Named, problem, refuse};
-use crate::services::{ChangeArgs, checked_config, start, told_to_stop};
+use crate::services::{ChangeArgs, checked_config, places, start, told_to_stop};
 use crate::terminal;
 use crate::watch::{Watcher, start_over};
 
@@ -28,10 +30,6 @@ pub(crate) struct ServeArgs {
 /// The arguments that a compiled server takes too.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ServerArgs {
-    /// Let the socket NAME listen on ADDR, whatever the config says; may be repeated
-    #[arg(short, long, value_name = "NAME=ADDR")]
-    socket_addr: Vec<Named>,
-
     /// Let the socket NAME listen on the open descriptor FD; may be repeated
     #[arg(short = 'S', long, value_name = "NAME=FD")]
     socket_fd: Vec<NamedDescriptor>,
@@ -63,15 +61,17 @@ impl std::str::FromStr for NamedDescriptor {
 }
 
 pub(crate) fn run(arguments: &ServeArgs) -> ExitCode {
-    if let Err(code) = arguments.server.change.check() {
+    if let Err(code) = arguments.server.check() {
         return code;
     }
-    match arguments.read() {
-        Ok((encoded, config)) => crate::with_v8(&config.v8_flags, serve(&arguments.server, &encoded, &config)),
+    let watcher = Watcher::default();
+    match arguments.read(&watcher) {
+        Ok((encoded, config)) => {
+            crate::with_v8(&config.v8_flags, serve(&arguments.server, &encoded, &config, &watcher))
+        }
         Err(problems) if arguments.server.change.watch => {
-            let watcher = Watcher::new([arguments.config.file().to_owned()]);
             refuse(&problems);
-            terminal::say("Can't start server due to config errors, waiting for config files to change...");
+            terminal::say(WAITING);
             watcher.wait();
             start_over()
         }
@@ -79,9 +79,11 @@ pub(crate) fn run(arguments: &ServeArgs) -> ExitCode {
     }
 }
 
+const WAITING: &str = "Can't start server due to config errors, waiting for config files to change...";
+
 impl ServeArgs {
-    fn read(&self) -> Result<(Encoded, Config), Vec<Diagnostic>> {
-        let encoded = self.config.read(self.const_name.as_deref())?;
+    fn read(&self, watcher: &Watcher) -> Result<(Encoded, Config), Vec<Diagnostic>> {
+        let encoded = self.config.read(self.const_name.as_deref(), watcher)?;
         let config = self.server.config_of(&encoded)?;
         Ok((encoded, config))
     }
@@ -89,7 +91,7 @@ impl ServeArgs {
 
 /// Serves a config that this executable carries.
 pub(crate) fn run_compiled(arguments: &ServerArgs, encoded: &[u8]) -> ExitCode {
-    if let Err(code) = arguments.change.check() {
+    if let Err(code) = arguments.check() {
         return code;
     }
     if arguments.change.watch {
@@ -97,17 +99,45 @@ pub(crate) fn run_compiled(arguments: &ServerArgs, encoded: &[u8]) -> ExitCode {
     }
     let read = Encoded::from_bytes(encoded).map_err(|error| vec![error]);
     match read.and_then(|encoded| Ok((arguments.config_of(&encoded)?, encoded))) {
-        Ok((config, encoded)) => crate::with_v8(&config.v8_flags, serve(arguments, &encoded, &config)),
+        Ok((config, encoded)) => {
+            crate::with_v8(&config.v8_flags, serve(arguments, &encoded, &config, &Watcher::default()))
+        }
         Err(problems) => refuse(&problems),
     }
 }
 
 impl ServerArgs {
+    /// Refuses what is not supported, and descriptors that nobody can listen on; starts logging.
+    fn check(&self) -> Result<(), ExitCode> {
+        self.change.check()?;
+        let problems: Vec<Diagnostic> =
+            self.socket_fd.iter().filter_map(|it| self.problem_with(it)).map(problem).collect();
+        if problems.is_empty() { Ok(()) } else { Err(refuse(&problems)) }
+    }
+
+    fn problem_with(&self, NamedDescriptor { name, descriptor }: &NamedDescriptor) -> Option<String> {
+        let at = format!("--socket-fd={name}={descriptor}");
+        if self.change.socket_addr.iter().any(|it| it.name == *name) {
+            return Some(format!("Socket \"{name}\" is given both --socket-addr and --socket-fd; use one."));
+        }
+        // SAFETY: asking for a descriptor's flags touches no memory, and is an error for one that is not open.
+        if unsafe { libc::fcntl(*descriptor, libc::F_GETFD) } < 0 {
+            return Some(format!("{at}: File descriptor is not open."));
+        }
+        // SAFETY: it is open, and nothing in this process closes what it was started with.
+        let socket = unsafe { BorrowedFd::borrow_raw(*descriptor) };
+        match nix::sys::socket::getsockopt(&socket, nix::sys::socket::sockopt::AcceptConn) {
+            Ok(true) => None,
+            Ok(false) => Some(format!("{at}: Socket for {name} is not listening.")),
+            Err(_) => Some(format!("{at}: File descriptor is not a socket.")),
+        }
+    }
+
     fn config_of(&self, encoded: &Encoded) -> Result<Config, Vec<Diagnostic>> {
-        let addresses = self.socket_addr.iter().map(|it| (&it.name, Listen::Address(it.value.clone())));
-        let descriptors = self.socket_fd.iter().map(|it| (&it.name, Listen::Descriptor(it.descriptor)));
-        let sockets = addresses.chain(descriptors).map(|(name, value)| Override { name: name.clone(), value });
-        let overrides = self.change.overrides(sockets.collect());
+        let descriptors = self.socket_fd.iter();
+        let descriptors =
+            descriptors.map(|it| Override { name: it.name.clone(), value: Listen::Descriptor(it.descriptor) });
+        let overrides = self.change.overrides(descriptors.collect());
         let config = checked_config(encoded, &overrides, OverrideUse::Serve, &self.validation())?;
         let loopbacks = loopbacks(&config);
         if loopbacks.is_empty() { Ok(config) } else { Err(loopbacks.iter().map(|it| encoded.diagnose(it)).collect()) }
@@ -118,9 +148,8 @@ impl ServerArgs {
     }
 }
 
-async fn serve(arguments: &ServerArgs, encoded: &Encoded, config: &Config) -> ExitCode {
-    let watcher = Watcher::new(encoded.files_read().iter().cloned());
-    let failed = match serve_until_told(arguments, config, &watcher).await {
+async fn serve(arguments: &ServerArgs, encoded: &Encoded, config: &Config, watcher: &Watcher) -> ExitCode {
+    let failed = match serve_until_told(arguments, encoded, config, watcher).await {
         Ok(Ended::Told) => return ExitCode::SUCCESS,
         Ok(Ended::Changed) => return start_over(),
         Err(problems) => problems,
@@ -131,7 +160,7 @@ async fn serve(arguments: &ServerArgs, encoded: &Encoded, config: &Config) -> Ex
     if !arguments.change.watch {
         return ExitCode::FAILURE;
     }
-    terminal::say("Can't start server due to config errors, waiting for config files to change...");
+    terminal::say(WAITING);
     watcher.changed().await;
     start_over()
 }
@@ -160,10 +189,20 @@ enum Ended {
     Changed,
 }
 
-async fn serve_until_told(arguments: &ServerArgs, config: &Config, watcher: &Watcher) -> Result<Ended, Vec<String>> {
+async fn serve_until_told(
+    arguments: &ServerArgs,
+    encoded: &Encoded,
+    config: &Config,
+    watcher: &Watcher,
+) -> Result<Ended, Vec<String>> {
     let stop = told_to_stop().map_err(|error| vec![format!("cannot wait for signals: {error}")])?;
     let mut control = arguments.control_fd.map(Control::open).transpose().map_err(|error| vec![error])?;
-    let graph = start(config, HostLimits::default(), &arguments.validation(), arguments.change.cache_bytes()).await?;
+    let graph = start(config, HostLimits::default(), &arguments.validation(), arguments.change.cache_bytes()).await;
+    let graph = graph.map_err(|problems| places(encoded, &problems))?;
+    if config.sockets.is_empty() && !arguments.change.watch {
+        terminal::say("The config defines no sockets, so there is nothing to serve.");
+        return Ok(Ended::Told);
+    }
     let server = Server::bind(&graph, &config.sockets).await.map_err(|error| vec![error.to_string()])?;
     for bound in server.bound() {
         tracing::info!(socket = %bound.name, address = ?bound.address, "listening");
@@ -187,13 +226,12 @@ async fn serve_until_told(arguments: &ServerArgs, config: &Config, watcher: &Wat
         }
     };
     server.run(until).await;
-    // Kept open until now: its end tells whoever reads it that the server is gone.
-    drop(control);
     Ok(ended)
 }
 
-/// Where the server tells whoever started it what it does, in workerd's messages.
-struct Control(std::fs::File);
+/// Where the server tells whoever started it what it does, in workerd's messages. The descriptor stays open when this
+/// goes: it belongs to the process, which may start over, and its end tells whoever reads it that the process is gone.
+struct Control(ManuallyDrop<std::fs::File>);
 
 impl Control {
     fn open(descriptor: u32) -> Result<Self, String> {
@@ -205,7 +243,7 @@ impl Control {
             return Err(bad());
         }
         // SAFETY: it is open, and was passed to this process for this use alone: nothing else here knows its number.
-        Ok(Self(unsafe { std::fs::File::from_raw_fd(raw) }))
+        Ok(Self(ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(raw) })))
     }
 
     fn announce(&mut self, bound: &Bound) {

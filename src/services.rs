@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use loaderd_loader::cache::CACHE_BYTES_MAX;
-use loaderd_loader::config::{self, Config, Override, OverrideUse, Overrides, Validation};
-use loaderd_loader::graph::{Graph, GraphOptions};
+use loaderd_loader::config::{
+    self, Config, ConfigError, FieldPath, Listen, Override, OverrideUse, Overrides, Validation,
+};
+use loaderd_loader::graph::{Graph, GraphError, GraphOptions};
 use loaderd_loader::pool::PoolConfig;
 use loaderd_loader::{HostLimits, LoaderHost};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
@@ -19,6 +21,10 @@ use crate::config::{Named, problem, refuse};
 /// Arguments of workerd that change what a config says, in both `serve` and `test`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChangeArgs {
+    /// Let the socket NAME listen on ADDR, whatever the config says; may be repeated
+    #[arg(short, long, value_name = "NAME=ADDR")]
+    pub(crate) socket_addr: Vec<Named>,
+
     /// Use PATH for the disk service NAME, whatever the config says; may be repeated
     #[arg(short, long, value_name = "NAME=PATH")]
     directory_path: Vec<Named>,
@@ -57,6 +63,16 @@ struct UnsupportedArgs {
     debug_port: Option<String>,
     #[arg(long, hide = true, value_name = "PATH=CATEGORIES", visible_alias = "p")]
     perfetto_trace: Option<String>,
+    #[arg(long, hide = true, value_name = "PATH")]
+    async_trace: Option<String>,
+    #[arg(long, hide = true, value_name = "FRAMES")]
+    async_trace_stacks: Option<String>,
+    #[arg(long, hide = true)]
+    async_trace_promises: bool,
+    #[arg(long, hide = true, value_name = "ADDR")]
+    cluster_addr: Option<String>,
+    #[arg(long, hide = true, value_name = "ADDR")]
+    cluster_advertise: Option<String>,
     #[arg(long, hide = true)]
     pyodide_package_disk_cache_dir: Option<String>,
     #[arg(long, hide = true)]
@@ -77,6 +93,11 @@ impl UnsupportedArgs {
             (self.inspector_addr.is_some(), "--inspector-addr"),
             (self.debug_port.is_some(), "--debug-port"),
             (self.perfetto_trace.is_some(), "--perfetto-trace"),
+            (self.async_trace.is_some(), "--async-trace"),
+            (self.async_trace_stacks.is_some(), "--async-trace-stacks"),
+            (self.async_trace_promises, "--async-trace-promises"),
+            (self.cluster_addr.is_some(), "--cluster-addr"),
+            (self.cluster_advertise.is_some(), "--cluster-advertise"),
             (self.pyodide_package_disk_cache_dir.is_some(), "--pyodide-package-disk-cache-dir"),
             (self.pyodide_bundle_disk_cache_dir.is_some(), "--pyodide-bundle-disk-cache-dir"),
             (self.python_save_snapshot, "--python-save-snapshot"),
@@ -99,10 +120,12 @@ impl ChangeArgs {
         Ok(())
     }
 
-    pub(crate) fn overrides(&self, sockets: Vec<Override<config::Listen>>) -> Overrides {
+    /// `descriptors` are what `--socket-fd` gives.
+    pub(crate) fn overrides(&self, descriptors: Vec<Override<Listen>>) -> Overrides {
         let named = |it: &Named| Override { name: it.name.clone(), value: it.value.clone() };
+        let address = |it: &Named| Override { name: it.name.clone(), value: Listen::Address(it.value.clone()) };
         Overrides {
-            sockets,
+            sockets: self.socket_addr.iter().map(address).chain(descriptors).collect(),
             externals: self.external_addr.iter().map(named).collect(),
             directories: self
                 .directory_path
@@ -140,10 +163,10 @@ pub(crate) async fn start(
     limits: HostLimits,
     against: &Validation,
     cache_bytes_max: usize,
-) -> Result<Graph, Vec<String>> {
+) -> Result<Graph, Vec<ConfigError>> {
     let tasks = tokio::runtime::Handle::current();
-    let (host, _) =
-        LoaderHost::in_process(PoolConfig::default(), limits, tasks).map_err(|error| vec![error.to_string()])?;
+    let host = LoaderHost::in_process(PoolConfig::default(), limits, tasks);
+    let (host, _) = host.map_err(|error| vec![ConfigError::new(FieldPath::root(), error.to_string())])?;
     let options = GraphOptions {
         experimental: match against.experimental {
             config::Experimental::Permitted => compat::Experimental::Allowed,
@@ -156,7 +179,25 @@ pub(crate) async fn start(
         cache_bytes_max,
     };
     let graph = Graph::start(config, &host, &options).await;
-    graph.map_err(|errors| errors.iter().map(ToString::to_string).collect())
+    graph.map_err(|errors| errors.iter().flat_map(|error| problems(config, error)).collect())
+}
+
+/// One for each line that is about a field; a report of code that does not start is whole, and about none.
+fn problems(config: &Config, error: &GraphError) -> Vec<ConfigError> {
+    let message = error.to_string();
+    match error.field(config) {
+        Some(field) => message.lines().map(|line| ConfigError::new(field.clone(), line)).collect(),
+        None => vec![ConfigError::new(FieldPath::root(), message)],
+    }
+}
+
+/// Problems of a config, with their places in the file as far as they have one.
+pub(crate) fn places(encoded: &Encoded, problems: &[ConfigError]) -> Vec<String> {
+    let place = |problem: &ConfigError| match problem.field.parent() {
+        Some(_) => encoded.diagnose(problem).to_string(),
+        None => problem.message.clone(),
+    };
+    problems.iter().map(place).collect()
 }
 
 /// The console of Workers: as in workerd, warnings and errors go to standard error and the rest to standard output.

@@ -27,13 +27,14 @@ impl Style {
     }
 }
 
+static COLOURED: LazyLock<bool> = LazyLock::new(|| {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let plain = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    std::io::stderr().is_terminal() && !unwanted && !plain
+});
+
 /// Text in a style, where standard error is a terminal that wants it (see <https://no-color.org>).
 pub(crate) fn styled(style: Style, text: impl Display) -> String {
-    static COLOURED: LazyLock<bool> = LazyLock::new(|| {
-        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let plain = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        std::io::stderr().is_terminal() && !unwanted && !plain
-    });
     if *COLOURED { format!("{}{text}\x1b[0m", style.codes()) } else { text.to_string() }
 }
 
@@ -71,6 +72,7 @@ pub(crate) fn start_logging(level: &str, format: LogFormat) {
     let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new(level));
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(*COLOURED)
         .with_writer(std::io::stderr)
         // Said on standard error as well, which is what cannot be written to; the attempt would end the process.
         .log_internal_errors(false);

@@ -11,7 +11,7 @@ use loaderd_runtime::rpc::RpcError;
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, problem, refuse};
-use crate::services::{ChangeArgs, checked_config, start};
+use crate::services::{ChangeArgs, checked_config, places, start};
 use crate::terminal;
 use crate::watch::{Watcher, start_over};
 
@@ -113,14 +113,14 @@ pub(crate) fn run(arguments: &TestArgs) -> ExitCode {
     if arguments.gc_stress {
         return refuse(&[problem("--gc-stress is not supported by loaderd.")]);
     }
-    match arguments.read() {
+    let watcher = Watcher::default();
+    match arguments.read(&watcher) {
         Ok((encoded, config)) => {
             let mut flags = config.v8_flags.clone();
             flags.extend(arguments.predictable.then(|| "--expose-gc".to_owned()));
-            crate::with_v8(&flags, test(arguments, &encoded, &config))
+            crate::with_v8(&flags, test(arguments, &encoded, &config, &watcher))
         }
         Err(problems) if arguments.change.watch => {
-            let watcher = Watcher::new([arguments.config.file().to_owned()]);
             refuse(&problems);
             watcher.wait();
             start_over()
@@ -130,9 +130,9 @@ pub(crate) fn run(arguments: &TestArgs) -> ExitCode {
 }
 
 impl TestArgs {
-    fn read(&self) -> Result<(Encoded, Config), Vec<Diagnostic>> {
+    fn read(&self, watcher: &Watcher) -> Result<(Encoded, Config), Vec<Diagnostic>> {
         let constant = self.filter.as_ref().and_then(|filter| filter.constant.as_deref());
-        let encoded = self.config.read(constant)?;
+        let encoded = self.config.read(constant, watcher)?;
         let overrides = self.change.overrides(Vec::new());
         let config = checked_config(&encoded, &overrides, OverrideUse::Test, &self.validation())?;
         Ok((encoded, config))
@@ -143,8 +143,7 @@ impl TestArgs {
     }
 }
 
-async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config) -> ExitCode {
-    let watcher = Watcher::new(encoded.files_read().iter().cloned());
+async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config, watcher: &Watcher) -> ExitCode {
     let limits =
         HostLimits { invocation: ResourceLimits::default(), startup_cpu: STARTUP_CPU, ..HostLimits::default() };
     let outcome = match start(config, limits, &arguments.validation(), arguments.change.cache_bytes()).await {
@@ -158,7 +157,7 @@ async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config) -> ExitC
             }
             Err(error) => Err(vec![error.to_string()]),
         },
-        Err(problems) => Err(problems),
+        Err(problems) => Err(places(encoded, &problems)),
     };
     let code = match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -209,7 +208,7 @@ async fn run_tests(arguments: &TestArgs, config: &Config, graph: &Graph) -> Resu
         }
     }
     match (passed, failed) {
-        (0, 0) => Err(vec!["No tests found!".into()]),
+        (0, 0) => Err(vec!["loaderd: error: No tests found!".into(), "Tests failed!".into()]),
         (_, 0) => Ok(()),
         _ => Err(vec!["Tests failed!".into()]),
     }

@@ -1,8 +1,12 @@
 //! Waiting for files to change, and starting over.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
+
+use loaderd_wrangler_compat::{Disk, FileSource};
 
 /// How often files are looked at. Changes are a person's; a quarter of a second is at once.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -10,13 +14,32 @@ const INTERVAL: Duration = Duration::from_millis(250);
 /// What is compared: a file that is not there has none of it.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Files and what they looked like.
-pub(crate) struct Watcher(HashMap<PathBuf, Stamp>);
+/// Files and what they looked like. Files that are read through it are watched from before that on, also those that were
+/// looked for and are not there, so that what mends a broken config is seen whatever it is.
+#[derive(Default)]
+pub(crate) struct Watcher(Mutex<HashMap<PathBuf, Stamp>>);
+
+impl FileSource for Watcher {
+    fn read(&self, path: &Path, bytes_max: usize) -> io::Result<Vec<u8>> {
+        self.add(path);
+        Disk.read(path, bytes_max)
+    }
+}
 
 impl Watcher {
-    /// Remembers what the files look like now. Take it before reading them, so that no change is missed.
+    /// Remembers what the files look like now.
     pub(crate) fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self(files.into_iter().map(|file| (file.clone(), stamp(&file))).collect())
+        let watcher = Self::default();
+        for file in files {
+            watcher.add(&file);
+        }
+        watcher
+    }
+
+    /// Remembers what a file looks like now, if it is not watched already.
+    pub(crate) fn add(&self, file: &Path) {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.entry(file.to_owned()).or_insert_with(|| stamp(file));
     }
 
     /// Resolves when one of the files has changed, come or gone. Cancel-safe.
@@ -34,11 +57,12 @@ impl Watcher {
     }
 
     fn has_changed(&self) -> bool {
-        self.0.iter().any(|(file, before)| stamp(file) != *before)
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.iter().any(|(file, before)| stamp(file) != *before)
     }
 }
 
-fn stamp(file: &PathBuf) -> Stamp {
+fn stamp(file: &Path) -> Stamp {
     let metadata = std::fs::metadata(file).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }

@@ -145,6 +145,14 @@ pub enum CompatError {
     Unknown(String),
 }
 
+impl CompatError {
+    /// Whether it is about the date rather than a flag.
+    #[must_use]
+    pub fn is_about_date(&self) -> bool {
+        matches!(self, Self::BadDate(_) | Self::NewerThanSupported(_) | Self::InTheFuture { .. })
+    }
+}
+
 /// All that is wrong with a date and flags, in the order the platform reports it; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompatErrors {

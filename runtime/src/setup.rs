@@ -31,12 +31,16 @@ static INITIALIZED: Once = Once::new();
 /// Must be called on the main thread before any other thread exists: V8 guards its code pages with a memory
 /// protection key, and a thread inherits the rights to it only from a thread that already has them.
 pub fn initialize() {
-    initialize_with_flags(&[]);
+    set_up(&[], 0);
 }
 
-/// The same, with further flags that whoever runs the process asks for. Unknown ones are ignored by V8.
-pub fn initialize_with_flags(flags: &[String]) {
-    set_up(flags, 0);
+/// The same, with further flags that whoever runs the process asks for.
+///
+/// # Errors
+/// The flags that V8 does not know. It is set up without them.
+pub fn initialize_with_flags(flags: &[String]) -> Result<(), Vec<String>> {
+    let unknown = set_up(flags, 0);
+    if unknown.is_empty() { Ok(()) } else { Err(unknown) }
 }
 
 /// Sets V8 up as it is not used here: with threads of its own that collect garbage and compile beside the isolates', at
@@ -45,14 +49,16 @@ pub fn initialize_with_helpers(threads: u32) {
     set_up(&[], threads);
 }
 
-fn set_up(flags: &[String], helpers: u32) {
+/// Gives back the flags that V8 does not know.
+fn set_up(flags: &[String], helpers: u32) -> Vec<String> {
+    let mut unknown = Vec::new();
     INITIALIZED.call_once(|| {
         for (flag, _reason) in FLAGS.iter().filter(|(flag, _)| helpers == 0 || *flag != SINGLE_THREADED) {
             v8::V8::set_flags_from_string(flag);
         }
-        for flag in flags {
-            v8::V8::set_flags_from_string(flag);
-        }
+        // The first of them is taken for the program's name, and given back with the rest.
+        let line = std::iter::once("v8").map(str::to_owned).chain(flags.iter().cloned()).collect();
+        unknown = v8::V8::set_flags_from_command_line(line).split_off(1);
         // Left to itself, V8 reads /dev/urandom, and seeds itself from the clock where it cannot: in a sandbox process
         // there are no files, and `Math.random()` and hash seeds could be guessed.
         v8::V8::set_entropy_source(|buffer: &mut [u8]| getrandom::fill(buffer).is_ok());
@@ -66,6 +72,7 @@ fn set_up(flags: &[String], helpers: u32) {
         v8::V8::initialize();
         crate::limits::watchdog::start();
     });
+    unknown
 }
 
 /// The V8 version this binary was built with.

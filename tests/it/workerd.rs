@@ -1,12 +1,15 @@
 //! The commands that take workerd's arguments, `test`, `serve` and `compile`, and the comparison with workerd.
 
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 
 use crate::scratch::Scratch;
-use crate::server::start;
+use crate::server::{Server, start};
 
 /// One use of a command, in a folder with `config.capnp` and `worker.js`.
 struct Use {
@@ -68,7 +71,7 @@ const USES: &[Use] = &[
         arguments: &["test", "config.capnp", "nothing", "--compat-date=2026-08-15", "-dfiles=."],
         exit: 1,
         stdout: "",
-        stderr: &["No tests found!\n"],
+        stderr: &["No tests found!\nTests failed!\n"],
     },
     Use {
         name: "config_errors",
@@ -85,7 +88,9 @@ const USES: &[Use] = &[
         arguments: &["test", "config.capnp", "--compat-date=never", "-dfiles=."],
         exit: 1,
         stdout: "",
-        stderr: &["service main: Invalid compatibility date: never\n"],
+        stderr: &[
+            "config.capnp:6:32: services[0].worker.compatibilityDate: service main: Invalid compatibility date: never\n",
+        ],
     },
     Use {
         name: "an_override_without_a_match",
@@ -125,12 +130,103 @@ const USES: &[Use] = &[
         stdout: "",
         stderr: &["--inspector-addr is not supported by loaderd.\n"],
     },
+    Use {
+        name: "a_constant_that_is_not_there",
+        arguments: &["serve", "config.capnp", "gone"],
+        exit: 1,
+        stdout: "",
+        stderr: &["config.capnp: gone: No such constant is defined in the config file.\n"],
+    },
+    Use {
+        name: "an_import_path_that_is_not_there",
+        arguments: &["serve", "config.capnp", "-I", "gone"],
+        exit: 1,
+        stdout: "",
+        stderr: &["--import-path=gone: No such directory.\n"],
+    },
+    Use {
+        name: "text_is_no_encoded_config",
+        arguments: &["test", "--binary", "config.capnp"],
+        exit: 1,
+        stdout: "",
+        stderr: &["config.capnp: The config is not a Cap'n Proto message: "],
+    },
+    Use {
+        name: "a_descriptor_that_is_not_open",
+        arguments: &["serve", "config.capnp", "-S", "http=777"],
+        exit: 1,
+        stdout: "",
+        stderr: &["--socket-fd=http=777: File descriptor is not open.\n"],
+    },
+    Use {
+        name: "a_descriptor_that_is_no_socket",
+        arguments: &["serve", "config.capnp", "-Shttp=0"],
+        exit: 1,
+        stdout: "",
+        stderr: &["--socket-fd=http=0: File descriptor is not a socket.\n"],
+    },
+    Use {
+        name: "a_socket_that_is_given_twice",
+        arguments: &["serve", "config.capnp", "-Shttp=0", "-s", "http=*:0"],
+        exit: 1,
+        stdout: "",
+        stderr: &["Socket \"http\" is given both --socket-addr and --socket-fd; use one.\n"],
+    },
+    Use {
+        name: "a_socket_of_a_test_with_another_address",
+        arguments: &["test", "config.capnp", "main:passes", "--compat-date=2026-08-15", "-dfiles=.", "-sgone=*:0"],
+        exit: 1,
+        stdout: "",
+        stderr: &["Config did not define any socket named \"gone\""],
+    },
+];
+
+/// Configs that are well-formed and cannot be served: the body of each, and how the one complaint about it begins.
+const UNSERVED: &[(&str, &str)] = &[
+    (
+        "services = [(name = \"d\", disk = (path = \"gone\"))]",
+        "c.capnp:2:45: services[0]: service d: Directory named \"d\" not found: gone\n",
+    ),
+    (
+        "services = [(name = \"n\", network = (allow = [\"nope\"]))]",
+        "c.capnp:2:45: services[0]: service n: \"nope\" is neither a CIDR block",
+    ),
+    (
+        "services = [(name = \"w\", worker = (compatibilityDate = \"2026-01-01\", compatibilityFlags = [\"nope\"], \
+         modules = [(name = \"m\", esModule = \"\")]))]",
+        "c.capnp:2:102: services[0].worker.compatibilityFlags: service w: No such compatibility flag: nope\n",
+    ),
+    (
+        "services = [(name = \"w\", worker = (compatibilityDate = \"2026-01-01\", \
+         modules = [(name = \"m\", esModule = \"\")], bindings = [(name = \"k\", kvNamespace = \"w\")]))]",
+        "c.capnp:2:155: services[0].worker.bindings[0]: service w: Worker \"w\"'s binding \"k\": bindings of kind \
+         `kvNamespace` are not supported by loaderd.\n",
+    ),
+    (
+        "services = [(name = \"w\", worker = (compatibilityDate = \"2026-01-01\", \
+         modules = [(name = \"m\", esModule = \"\")], bindings = [(name = \"s\", service = (name = \"w\", entrypoint = \"E\"))]))]",
+        "c.capnp:2:168: services[0].worker.bindings[0].service: Worker \"w\"'s binding \"s\" refers to service \"w\" with a \
+         named entrypoint \"E\", but \"w\" has no such named entrypoint.\n",
+    ),
+    (
+        "services = [(name = \"w\", worker = (compatibilityDate = \"2026-01-01\", \
+         modules = [(name = \"m\", esModule = \"\"), (name = \"m\", text = \"\")]))]",
+        "c.capnp:2:143: services[0].worker.modules[1].name: service w: Module \"m\" already added to bundle.\n",
+    ),
+    (
+        "services = [(name = \"w\", worker = (compatibilityDate = \"2026-01-01\", \
+         modules = [(name = \"m\", esModule = \"oops(\")]))]",
+        "service w: Uncaught SyntaxError: Unexpected end of input\n  at m:1:5\n",
+    ),
+    ("v8Flags = [\"--no-such-flag\"]", "error: V8 does not know these flags of the config: --no-such-flag\n"),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
     type Check = fn() -> Result<(), String>;
-    let more: [(&str, Check); 6] = [
+    let more: [(&str, Check); 8] = [
+        ("workerd::configs_that_are_not_served", unserved),
+        ("workerd::serve_again_when_files_change", watches),
         ("workerd::serve_announces_answers_and_stops", serves),
         ("workerd::compile_and_serve_from_standard_input", compiles),
         ("workerd::compile_an_executable", compiles_executable),
@@ -196,10 +292,7 @@ fn serves() -> Result<(), String> {
     let arguments = ["serve", "--control-fd=1", "-shttp=127.0.0.1:0", "config.capnp", "config", "-d", "files=."];
     let (mut server, port) = start(&mut loaderd(&folder, &arguments))?;
     expect_hello(port)?;
-    let pid = server.0.id().to_string();
-    let told = Command::new("kill").args(["-TERM", &pid]).status().map_err(|error| error.to_string())?;
-    let ended = server.0.wait().map_err(|error| error.to_string())?;
-    if told.success() && ended.success() { Ok(()) } else { Err(format!("it ended with {ended}")) }
+    terminate(&mut server)
 }
 
 fn compiles() -> Result<(), String> {
@@ -254,6 +347,126 @@ fn refuses_loopback() -> Result<(), String> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let said = stderr.contains("sockets[0].address: `loopback:` addresses exist in `loaderd test` only.");
     if said && output.status.code() == Some(1) { Ok(()) } else { Err(stderr.into_owned()) }
+}
+
+fn unserved() -> Result<(), String> {
+    let folder = Scratch::new()?;
+    for (body, complaint) in UNSERVED {
+        let import = "using Workerd = import \"/workerd/workerd.capnp\";";
+        folder.write("c.capnp", &format!("{import}\nconst config :Workerd.Config = ({body});\n"))?;
+        let output = run(&mut loaderd(&folder, &["serve", "c.capnp"]))?;
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if !stderr.starts_with(complaint) || output.status.code() != Some(1) {
+            return Err(format!("exit {:?} and {stderr}\nfor {body}", output.status.code()));
+        }
+    }
+    Ok(())
+}
+
+/// A change of a file that is served, and what is answered when it has been noticed; nothing where it breaks the server.
+struct Change {
+    file: &'static str,
+    text: Option<&'static str>,
+    answer: Option<&'static str>,
+}
+
+const CHANGES: &[Change] = &[
+    Change { file: "worker.js", text: Some(SECOND), answer: Some("second you, first note") },
+    Change { file: "note.txt", text: Some("next note"), answer: Some("second you, next note") },
+    Change { file: "who.capnp", text: Some("const who :Text = \"them\";"), answer: Some("second them, next note") },
+    Change { file: "who.capnp", text: Some("const who :Text = ;"), answer: None },
+    Change { file: "who.capnp", text: Some("const who :Text = \"us\";"), answer: Some("second us, next note") },
+    Change { file: "worker.js", text: Some("oops("), answer: None },
+    Change { file: "worker.js", text: Some(SECOND), answer: Some("second us, next note") },
+    Change { file: "note.txt", text: None, answer: None },
+    Change { file: "note.txt", text: Some("last note"), answer: Some("second us, last note") },
+];
+
+const SECOND: &str = "import note from 'note.txt';
+export default { fetch(request, env) { return new Response(`second ${env.WHO}, ${note}`); } };
+";
+
+const WATCHED: &str = r#"using Workerd = import "/workerd/workerd.capnp";
+using Who = import "who.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = (
+    compatibilityDate = "2026-08-15",
+    modules = [(name = "worker.js", esModule = embed "worker.js"), (name = "note.txt", text = embed "note.txt")],
+    bindings = [(name = "WHO", text = Who.who)],
+  ))],
+  sockets = [(name = "http", address = "unix:socket", http = (), service = "main")],
+);
+"#;
+
+/// On a Unix socket, whose address is the same each time, with its file left over from a server that was killed.
+fn watches() -> Result<(), String> {
+    let folder = Scratch::new()?;
+    folder.write("config.capnp", WATCHED)?;
+    folder.write("who.capnp", "const who :Text = \"you\";")?;
+    folder.write("note.txt", "first note")?;
+    folder.write("worker.js", &SECOND.replace("second", "first"))?;
+    let socket = folder.path().join("socket");
+    drop(std::os::unix::net::UnixListener::bind(&socket).map_err(|error| error.to_string())?);
+    let arguments = ["serve", "--watch", "config.capnp", "--control-fd=1"];
+    let mut command = loaderd(&folder, &arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(|error| error.to_string())?;
+    let mut server = Server(child);
+    answers(&socket, "first you, first note")?;
+    for change in CHANGES {
+        match change.text {
+            Some(text) => drop(folder.write(change.file, text)?),
+            None => std::fs::remove_file(folder.path().join(change.file)).map_err(|error| error.to_string())?,
+        }
+        match change.answer {
+            Some(answer) => answers(&socket, answer)?,
+            None => until(|| ask(&socket).is_err(), "the server to stop")?,
+        }
+    }
+    terminate(&mut server)?;
+    if socket.exists() {
+        return Err("the socket's file is left".into());
+    }
+    let mut control = String::new();
+    let stdout = server.0.stdout.take().ok_or("no standard output")?;
+    BufReader::new(stdout).read_to_string(&mut control).map_err(|error| error.to_string())?;
+    let announced = control.lines().filter(|line| *line == r#"{"event":"listen","socket":"http","port":0}"#).count();
+    let wanted = 1 + CHANGES.iter().filter(|change| change.answer.is_some()).count();
+    // Writing a file can be seen as two changes.
+    if announced >= wanted { Ok(()) } else { Err(format!("announced {announced} of {wanted} times: {control}")) }
+}
+
+fn terminate(server: &mut Server) -> Result<(), String> {
+    let pid = server.0.id().to_string();
+    let told = Command::new("kill").args(["-TERM", &pid]).status().map_err(|error| error.to_string())?;
+    let ended = server.0.wait().map_err(|error| error.to_string())?;
+    if told.success() && ended.success() { Ok(()) } else { Err(format!("it ended with {ended}")) }
+}
+
+/// The body of the answer to a request on a Unix socket.
+fn ask(socket: &Path) -> std::io::Result<String> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.write_all(b"GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer.split_once("\r\n\r\n").unwrap_or_default().1.to_owned())
+}
+
+fn answers(socket: &Path, wanted: &str) -> Result<(), String> {
+    until(|| ask(socket).is_ok_and(|answer| answer == wanted), wanted)
+}
+
+/// Long enough for any machine; a test that passes waits for a fraction of it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn until(mut done: impl FnMut() -> bool, what: &str) -> Result<(), String> {
+    let end = Instant::now() + PATIENCE;
+    while !done() {
+        if Instant::now() > end {
+            return Err(format!("waited too long for {what}"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
 }
 
 fn conforms() -> Result<(), String> {

@@ -1,7 +1,5 @@
 //! A configuration as a Cap'n Proto message, whether it was written as text or came encoded.
 
-use std::path::PathBuf;
-
 use capnp::message;
 use loaderd_loader::config::{Config, ConfigError};
 use loaderd_schema::workerd_capnp;
@@ -22,7 +20,6 @@ const WORD_BYTES: usize = 8;
 pub struct Encoded {
     message: Message,
     places: Places,
-    files_read: Vec<PathBuf>,
 }
 
 enum Message {
@@ -31,12 +28,8 @@ enum Message {
 }
 
 impl Encoded {
-    pub(crate) fn new(
-        message: message::Builder<message::HeapAllocator>,
-        places: Places,
-        files_read: Vec<PathBuf>,
-    ) -> Self {
-        Self { message: Message::Written(message), places, files_read }
+    pub(crate) fn new(message: message::Builder<message::HeapAllocator>, places: Places) -> Self {
+        Self { message: Message::Written(message), places }
     }
 
     /// Takes a message in the standard framing, in one segment or several.
@@ -53,7 +46,7 @@ impl Encoded {
             message::ReaderOptions { traversal_limit_in_words: Some(words), nesting_limit: ENCODED_NESTING_MAX };
         let reader = capnp::serialize::read_message(bytes, options)
             .map_err(|problem| Diagnostic::new(format!("The config is not a Cap'n Proto message: {problem}")))?;
-        Ok(Self { message: Message::Read(reader), places: Places::new(), files_read: Vec::new() })
+        Ok(Self { message: Message::Read(reader), places: Places::new() })
     }
 
     pub(crate) fn root(&self) -> capnp::Result<workerd_capnp::config::Reader<'_>> {
@@ -97,11 +90,5 @@ impl Encoded {
             field = path.parent();
         }
         Diagnostic { place, field: error.field.clone(), message: error.message.clone() }
-    }
-
-    /// The files it was read from, embedded ones included; empty for an encoded config.
-    #[must_use]
-    pub fn files_read(&self) -> &[PathBuf] {
-        &self.files_read
     }
 }

@@ -97,6 +97,13 @@ impl Check<'_> {
         if matches!(&worker.code, WorkerCode::Modules(modules) if modules.is_empty()) {
             self.error(at.field("modules"), format!("service {name}: Modules list cannot be empty."));
         }
+        if let WorkerCode::Modules(modules) = &worker.code {
+            let mut names = HashSet::new();
+            for (index, module) in modules.iter().enumerate().filter(|(_, it)| !names.insert(it.name.as_str())) {
+                let message = format!("service {name}: Module \"{}\" already added to bundle.", module.name);
+                self.error(at.field("modules").index(index).field("name"), message);
+            }
+        }
         let bindings = at.field("bindings");
         for (index, binding) in worker.bindings.iter().enumerate() {
             self.binding(name, worker, binding, &bindings.index(index));

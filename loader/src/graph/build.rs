@@ -16,7 +16,7 @@ use super::{Graph, GraphOptions, Node, Reach, Service, Shared, disk, env, networ
 use crate::cache::{CacheLimits, MemoryCache};
 use crate::code::{CheckedCode, GlobalOutbound};
 use crate::config::{
-    BindingValue, Config, DurableObjectStorage, ExternalProtocol, ExternalServer, INTERNET, Listen, Network,
+    BindingValue, Config, DurableObjectStorage, ExternalProtocol, ExternalServer, FieldPath, INTERNET, Listen, Network,
     ServiceDesignator, ServiceKind, Socket, SocketProtocol, Worker, WorkerCode,
 };
 use crate::error::LoaderError;
@@ -45,7 +45,7 @@ pub enum GraphError {
         "{subject} refers to service \"{service}\" with a named entrypoint \"{entrypoint}\", but \"{service}\" has no \
          such named entrypoint."
     )]
-    NoEntrypoint { subject: String, service: String, entrypoint: String },
+    NoEntrypoint { subject: String, service: String, entrypoint: String, field: FieldPath },
     #[error("service {service}: {problem}")]
     Unsupported { service: String, problem: &'static str },
     #[error("service {service}: {problem}")]
@@ -59,6 +59,32 @@ impl GraphError {
         match self {
             Self::Start { error, .. } => error.blame(),
             _ => Blame::Host,
+        }
+    }
+
+    /// The field of the configuration that it is about. `None` for code that does not start: its report names the place.
+    #[must_use]
+    pub fn field(&self, config: &Config) -> Option<FieldPath> {
+        let service = |name: &str| {
+            let services = FieldPath::root().field("services");
+            config.services.iter().position(|it| it.name == name).map(|index| services.index(index))
+        };
+        let worker = |name: &str| service(name).map(|it| it.field("worker"));
+        match self {
+            Self::Start { .. } => None,
+            Self::NoEntrypoint { field, .. } => Some(field.clone()),
+            Self::Compat { service, errors } => {
+                let field = if errors.first().is_about_date() { "compatibilityDate" } else { "compatibilityFlags" };
+                worker(service).map(|it| it.field(field))
+            }
+            Self::Binding { service, binding, .. } => {
+                let bindings = worker(service)?.field("bindings");
+                let own = &config.service(service)?.worker()?.bindings;
+                let index = own.iter().position(|it| it.name == *binding);
+                Some(index.map_or(bindings.clone(), |index| bindings.index(index)))
+            }
+            Self::Env { service, .. } | Self::Unsupported { service, .. } => worker(service),
+            Self::Service { service: name, .. } => service(name),
         }
     }
 }
@@ -105,7 +131,7 @@ impl Graph {
                     Some(socket) => Ok(Node::Plain(socket)),
                     None => plain(name, network::external(server, &loopbacks, host.tasks())),
                 },
-                ServiceKind::Disk(config) => plain(name, disk::service(config, host.tasks())),
+                ServiceKind::Disk(config) => plain(name, disk::service(name, config, host.tasks())),
             };
             match node {
                 Ok(node) => {
@@ -164,34 +190,48 @@ fn events_to(server: &ExternalServer, sockets: &[Socket], reach: &Reach) -> Opti
 /// A place in the configuration that names a service, and how errors call that place.
 struct Reference<'a> {
     subject: String,
+    field: FieldPath,
     designator: &'a ServiceDesignator,
 }
 
 /// Everything that names a service.
 fn references(config: &Config) -> impl Iterator<Item = Reference<'_>> {
-    let workers = config.services.iter().filter_map(|service| Some((&service.name, service.worker()?)));
-    let of_workers = workers.flat_map(|(name, worker)| {
-        let bindings = worker.bindings.iter().filter_map(move |binding| match &binding.value {
+    let services = FieldPath::root().field("services");
+    let workers = config.services.iter().enumerate();
+    let workers = workers.filter_map(move |(index, service)| {
+        Some((&service.name, service.worker()?, services.index(index).field("worker")))
+    });
+    let of_workers = workers.flat_map(|(name, worker, at)| {
+        let bindings = at.field("bindings");
+        let bindings = worker.bindings.iter().enumerate().filter_map(move |(index, binding)| match &binding.value {
             BindingValue::Service(designator) => {
-                Some(Reference { subject: format!("Worker \"{name}\"'s binding \"{}\"", binding.name), designator })
+                let subject = format!("Worker \"{name}\"'s binding \"{}\"", binding.name);
+                Some(Reference { subject, field: bindings.index(index).field("service"), designator })
             }
             _ => None,
         });
-        let tail =
-            move |kind: &str, designator| Reference { subject: format!("Worker \"{name}\"'s {kind}"), designator };
-        let tails = worker.tails.iter().map(move |designator| tail("tails", designator));
-        let streaming = worker.streaming_tails.iter().map(move |designator| tail("streaming tails", designator));
-        let outbound = &worker.global_outbound;
-        let outbound = Reference { subject: format!("Worker \"{name}\"'s globalOutbound"), designator: outbound };
+        let of_worker = move |kind: &str, field: FieldPath, designator| Reference {
+            subject: format!("Worker \"{name}\"'s {kind}"),
+            field,
+            designator,
+        };
+        let outbound = of_worker("globalOutbound", at.field("globalOutbound"), &worker.global_outbound);
+        let at_cache = at.field("cacheApiOutbound");
         let cache = worker.cache_api_outbound.as_ref();
-        let cache =
-            cache.map(|designator| Reference { subject: format!("Worker \"{name}\"'s cacheApiOutbound"), designator });
+        let cache = cache.map(|it| of_worker("cacheApiOutbound", at_cache, it));
+        let (at_tails, at_streaming) = (at.field("tails"), at.field("streamingTails"));
+        let tails = worker.tails.iter().enumerate();
+        let tails = tails.map(move |(index, it)| of_worker("tails", at_tails.index(index), it));
+        let streaming = worker.streaming_tails.iter().enumerate();
+        let streaming = streaming.map(move |(index, it)| of_worker("streaming tails", at_streaming.index(index), it));
         bindings.chain([outbound]).chain(cache).chain(tails).chain(streaming)
     });
-    let of_sockets = config
-        .sockets
-        .iter()
-        .map(|socket| Reference { subject: format!("Socket \"{}\"", socket.name), designator: &socket.service });
+    let sockets = FieldPath::root().field("sockets");
+    let of_sockets = config.sockets.iter().enumerate().map(move |(index, socket)| Reference {
+        subject: format!("Socket \"{}\"", socket.name),
+        field: sockets.index(index).field("service"),
+        designator: &socket.service,
+    });
     of_workers.chain(of_sockets)
 }
 
@@ -207,6 +247,7 @@ impl Reference<'_> {
             subject: self.subject.clone(),
             service: service.to_owned(),
             entrypoint: entrypoint.to_owned(),
+            field: self.field.clone(),
         })
     }
 }

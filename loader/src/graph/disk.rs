@@ -16,10 +16,14 @@ use crate::fetch::{Body, FetchRequest, FetchResponse};
 /// Entries of a folder that one listing has.
 const LISTING_MAX: usize = 100_000;
 
-pub(super) fn service(config: &DiskDirectory, tasks: &tokio::runtime::Handle) -> Result<Arc<dyn Capability>, String> {
+pub(super) fn service(
+    name: &str,
+    config: &DiskDirectory,
+    tasks: &tokio::runtime::Handle,
+) -> Result<Arc<dyn Capability>, String> {
     let root = config.path.clone().ok_or("the disk service has no path.")?;
     if !root.is_dir() {
-        return Err(format!("Directory named \"{}\" not found.", root.display()));
+        return Err(format!("Directory named \"{name}\" not found: {}", root.display()));
     }
     let folder = Folder { root, writable: config.writable, dotfiles: config.allow_dotfiles };
     Ok(Arc::new(Disk { folder: Arc::new(folder), tasks: tasks.clone() }))

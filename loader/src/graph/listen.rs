@@ -3,7 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, getsockopt, sockopt};
 use tokio::net::{TcpListener, UnixListener};
@@ -25,8 +26,15 @@ pub enum BindError {
 
 pub(super) enum Listener {
     Tcp(TcpListener),
-    Unix(UnixListener),
-    Loopback { name: String, arriving: Mutex<mpsc::Receiver<BoxStream>> },
+    Unix {
+        listener: UnixListener,
+        /// `None` where there is no file, or none of ours.
+        _file: Option<SocketFile>,
+    },
+    Loopback {
+        name: String,
+        arriving: Mutex<mpsc::Receiver<BoxStream>>,
+    },
 }
 
 /// A connection, and the address it arrived at.
@@ -54,7 +62,7 @@ impl Listener {
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(listener) => listener.local_addr().ok(),
-            Self::Unix(_) | Self::Loopback { .. } => None,
+            Self::Unix { .. } | Self::Loopback { .. } => None,
         }
     }
 
@@ -68,7 +76,7 @@ impl Listener {
                 let address = stream.local_addr().map(|address| address.to_string()).unwrap_or_default();
                 Accepted { stream: Box::new(stream), address }
             }
-            Self::Unix(listener) => {
+            Self::Unix { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
                 let path = stream.local_addr().ok();
                 let path = path.as_ref().and_then(|address| address.as_pathname());
@@ -86,10 +94,10 @@ impl Listener {
 
 async fn bind(address: &str, default_port: u16, loopbacks: &Loopbacks) -> io::Result<Listener> {
     if let Some(path) = address.strip_prefix("unix:") {
-        return UnixListener::bind(PathBuf::from(path)).map(Listener::Unix);
+        return bind_file(Path::new(path));
     }
     if let Some(name) = address.strip_prefix("unix-abstract:") {
-        return bind_abstract(name).map(Listener::Unix);
+        return bind_abstract(name).map(|listener| Listener::Unix { listener, _file: None });
     }
     if let Some(name) = address.strip_prefix("loopback:") {
         let arriving = loopbacks.listen(name).ok_or(io::ErrorKind::AddrInUse)?;
@@ -108,6 +116,47 @@ async fn bind(address: &str, default_port: u16, loopbacks: &Loopbacks) -> io::Re
         None => TcpListener::bind(with_port(address, default_port)).await,
     };
     listener.map(Listener::Tcp)
+}
+
+/// The file of a Unix socket, removed with the listener if it is still the same one.
+pub(super) struct SocketFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    fn identity(path: &Path) -> io::Result<(u64, u64)> {
+        let found = std::fs::symlink_metadata(path)?;
+        Ok((found.dev(), found.ino()))
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if Self::identity(&self.path).is_ok_and(|identity| identity == self.identity) {
+            // Whoever listens there next finds out that nobody does now.
+            let _left = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn bind_file(path: &Path) -> io::Result<Listener> {
+    let listener = match UnixListener::bind(path) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
+            std::fs::remove_file(path)?;
+            UnixListener::bind(path)?
+        }
+        bound => bound?,
+    };
+    let file = SocketFile { path: path.to_owned(), identity: SocketFile::identity(path)? };
+    Ok(Listener::Unix { listener, _file: Some(file) })
+}
+
+/// Whether this is the socket of a process that is gone.
+fn is_left_over(path: &Path) -> bool {
+    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    let refused = std::os::unix::net::UnixStream::connect(path).map_err(|error| error.kind());
+    is_socket && refused.is_err_and(|kind| kind == io::ErrorKind::ConnectionRefused)
 }
 
 fn bind_abstract(name: &str) -> io::Result<UnixListener> {
@@ -141,7 +190,7 @@ fn adopt(number: i32) -> io::Result<Listener> {
         Some(AddressFamily::Unix) => {
             let listener = std::os::unix::net::UnixListener::from(socket);
             listener.set_nonblocking(true)?;
-            UnixListener::from_std(listener).map(Listener::Unix)
+            UnixListener::from_std(listener).map(|listener| Listener::Unix { listener, _file: None })
         }
         _ => Err(invalid("it is not a TCP or Unix socket")),
     }

@@ -58,35 +58,34 @@ impl<'f> Document<'f> {
             return Err(vec![Diagnostic::new("The schema's Config is not a struct.")]);
         };
         let places = Evaluator::new(&mut self.names).constant(&constant, root)?;
-        Ok(Encoded::new(message, places, self.names.files_read.clone()))
+        Ok(Encoded::new(message, places))
     }
 
-    /// Every file read so far, embedded ones included.
-    #[must_use]
-    pub fn files_read(&self) -> &[PathBuf] {
-        &self.names.files_read
+    /// A problem with the file as a whole.
+    fn problem(&self, message: impl std::fmt::Display) -> Diagnostic {
+        Diagnostic::new(format!("{}: {message}", self.root.source.name))
     }
 
     fn config_named(&mut self, name: &str) -> Result<names::Constant, Diagnostic> {
         if let Some((scope, _)) = name.rsplit_once('.') {
-            return Err(Diagnostic::new(format!(
-                "No such constant is defined in the config file (the parent scope '{scope}' does not exist)."
+            return Err(self.problem(format_args!(
+                "{name}: No such constant is defined in the config file (the parent scope '{scope}' does not exist)."
             )));
         }
         let Some(declaration) = self.root.find(name) else {
-            return Err(Diagnostic::new("No such constant is defined in the config file."));
+            return Err(self.problem(format_args!("{name}: No such constant is defined in the config file.")));
         };
         let DeclarationKind::Const { of_type, value } = &declaration.kind else {
-            return Err(Diagnostic::new("Symbol is not a constant."));
+            return Err(self.problem(format_args!("{name}: Symbol is not a constant.")));
         };
         let root = Arc::clone(&self.root);
         if self.names.type_of(&root, of_type)? != workerd_capnp::config::Owned::introspect() {
-            return Err(Diagnostic::new("Constant is not of type 'Config'."));
+            return Err(self.problem(format_args!("{name}: Constant is not of type 'Config'.")));
         }
         let here = parser::Expression { kind: ExpressionKind::Name(name.to_owned()), offset: value.offset };
         match self.names.resolve(&root, &here)? {
             Entity::Const(constant) => Ok(constant),
-            _ => Err(Diagnostic::new("Symbol is not a constant.")),
+            _ => Err(self.problem(format_args!("{name}: Symbol is not a constant."))),
         }
     }
 
@@ -101,9 +100,9 @@ impl<'f> Document<'f> {
             }
         }
         match found.as_slice() {
-            [] => Err(Diagnostic::new("The config file does not define any top-level constants of type 'Config'.")),
+            [] => Err(self.problem("The config file does not define any top-level constants of type 'Config'.")),
             [only] => Ok(only.clone()),
-            many => Err(Diagnostic::new(format!(
+            many => Err(self.problem(format_args!(
                 "The config file defines multiple top-level constants of type 'Config', so you must specify which one \
                  to use. The options are: {}",
                 many.join(", ")

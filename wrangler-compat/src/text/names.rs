@@ -61,20 +61,12 @@ pub(super) struct Names<'f> {
     files: &'f dyn FileSource,
     import_path: Vec<PathBuf>,
     loaded: HashMap<PathBuf, Arc<ParsedFile>>,
-    /// Every file that was read, embedded ones included, for those who watch them.
-    pub(super) files_read: Vec<PathBuf>,
     schema: SchemaTypes,
 }
 
 impl<'f> Names<'f> {
     pub(super) fn new(files: &'f dyn FileSource, import_path: &[PathBuf]) -> Self {
-        Self {
-            files,
-            import_path: import_path.to_vec(),
-            loaded: HashMap::new(),
-            files_read: Vec::new(),
-            schema: SchemaTypes::new(),
-        }
+        Self { files, import_path: import_path.to_vec(), loaded: HashMap::new(), schema: SchemaTypes::new() }
     }
 
     /// Reads and parses a config file.
@@ -86,7 +78,8 @@ impl<'f> Names<'f> {
         if self.loaded.len() >= IMPORTS_MAX {
             return Err(Diagnostic::new(format!("The config imports more than {IMPORTS_MAX} files.")));
         }
-        let bytes = self.read(&path, CONFIG_FILE_BYTES_MAX).map_err(|problem| Diagnostic::file(&path, problem))?;
+        let bytes =
+            self.files.read(&path, CONFIG_FILE_BYTES_MAX).map_err(|problem| Diagnostic::file(&path, problem))?;
         let text = String::from_utf8(bytes).map_err(|problem| {
             let offset = problem.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(problem.as_bytes()).into_owned();
@@ -99,15 +92,9 @@ impl<'f> Names<'f> {
         Ok(file)
     }
 
-    fn read(&mut self, path: &Path, bytes_max: usize) -> std::io::Result<Vec<u8>> {
-        let bytes = self.files.read(path, bytes_max)?;
-        self.files_read.push(path.to_owned());
-        Ok(bytes)
-    }
-
     /// The bytes of an embedded file.
     pub(super) fn embed(
-        &mut self,
+        &self,
         from: &ParsedFile,
         at: &Expression,
         target: &str,
@@ -115,7 +102,7 @@ impl<'f> Names<'f> {
     ) -> Result<Vec<u8>, Diagnostic> {
         let mut problem = None;
         for path in self.candidates(from, target) {
-            match self.read(&path, bytes_max) {
+            match self.files.read(&path, bytes_max) {
                 Ok(bytes) => return Ok(bytes),
                 Err(error) => problem = Some((path, error)),
             }

@@ -1,6 +1,7 @@
 //! The declarations of a config file: imports, aliases and constants. Values are kept as they are written; what they
 //! mean depends on the type they are used at.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::lexer::{Spanned, Token, tokens};
@@ -19,6 +20,7 @@ pub(crate) struct ParsedFile {
 #[derive(Debug)]
 pub(crate) struct Declaration {
     pub(crate) name: String,
+    offset: usize,
     pub(crate) kind: DeclarationKind,
 }
 
@@ -69,8 +71,15 @@ impl ParsedFile {
         let tokens = tokens(&source)?;
         let mut parser = Parser { source: &source, tokens: tokens.into_iter().peekable(), nesting: 0 };
         let mut declarations = Vec::new();
+        let mut places = HashMap::new();
         while parser.tokens.peek().is_some() {
-            declarations.extend(parser.declaration()?);
+            let Some(declaration) = parser.declaration()? else { continue };
+            if let Some(before) = places.insert(declaration.name.clone(), declaration.offset) {
+                let line = source.place(before).line;
+                let message = format!("'{}' is already defined in this scope, in line {line}.", declaration.name);
+                return parser.error(declaration.offset, message);
+            }
+            declarations.push(declaration);
         }
         Ok(Self { source, declarations })
     }
@@ -180,18 +189,19 @@ impl Parser<'_> {
         if let Some(name) = named
             && self.take_mark('=')
         {
-            return Ok(Declaration { name, kind: DeclarationKind::Using(self.expression()?) });
+            return Ok(Declaration { name, offset: target.offset, kind: DeclarationKind::Using(self.expression()?) });
         }
         match &target.kind {
             // `using A.B;` gives it the name B.
             ExpressionKind::Member(_, name) => {
-                Ok(Declaration { name: name.clone(), kind: DeclarationKind::Using(target) })
+                Ok(Declaration { name: name.clone(), offset: target.offset, kind: DeclarationKind::Using(target) })
             }
             _ => self.error(target.offset, "`using` needs a name: `using NAME = …;`."),
         }
     }
 
     fn constant(&mut self) -> Result<Declaration, Diagnostic> {
+        let offset = self.offset();
         let name = self.expect_name("the constant's name")?;
         if self.take_mark('@') && self.tokens.next_if(|it| matches!(it.token, Token::Integer(_))).is_none() {
             return self.unexpected("the constant's id");
@@ -200,7 +210,7 @@ impl Parser<'_> {
         let of_type = self.expression()?;
         self.expect_mark('=')?;
         let value = self.expression()?;
-        Ok(Declaration { name, kind: DeclarationKind::Const { of_type, value } })
+        Ok(Declaration { name, offset, kind: DeclarationKind::Const { of_type, value } })
     }
 
     fn annotations(&mut self) -> Result<(), Diagnostic> {

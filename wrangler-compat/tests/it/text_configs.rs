@@ -1,10 +1,13 @@
 //! workerd's configs in text form.
 
+use std::path::Path;
+
 use loaderd_loader::config::{
     BindingValue, DurableObjectStorage, HttpStyle, Listen, NamespaceKind, ServiceKind, SocketProtocol, TlsVersion,
     WorkerCode,
 };
 use loaderd_runtime::modules::ModuleContent;
+use loaderd_wrangler_compat::{Document, FileSource, InMemory};
 
 use super::{IMPORT, evaluate, files, read, read_value};
 
@@ -257,15 +260,20 @@ fn the_config_constant_is_found() {
         (
             None,
             Err(
-                "The config file defines multiple top-level constants of type 'Config', so you must specify which one to use. The options are: a, b",
+                "config.capnp: The config file defines multiple top-level constants of type 'Config', so you must specify which one to use. The options are: a, b",
             ),
         ),
         (Some("a"), Ok("a")),
         (Some("b"), Ok("a")),
-        (Some("c"), Err("No such constant is defined in the config file.")),
-        (Some("n"), Err("Constant is not of type 'Config'.")),
-        (Some("C"), Err("Symbol is not a constant.")),
-        (Some("x.a"), Err("No such constant is defined in the config file (the parent scope 'x' does not exist).")),
+        (Some("c"), Err("config.capnp: c: No such constant is defined in the config file.")),
+        (Some("n"), Err("config.capnp: n: Constant is not of type 'Config'.")),
+        (Some("C"), Err("config.capnp: C: Symbol is not a constant.")),
+        (
+            Some("x.a"),
+            Err(
+                "config.capnp: x.a: No such constant is defined in the config file (the parent scope 'x' does not exist).",
+            ),
+        ),
     ];
     for (name, outcome) in cases {
         let evaluated = open().evaluate(name);
@@ -274,7 +282,7 @@ fn the_config_constant_is_found() {
         assert_eq!(found, outcome.map(str::to_owned).map_err(str::to_owned), "{name:?}");
     }
     let none = read(&[("config.capnp", IMPORT)]).unwrap_err();
-    assert_eq!(none, ["The config file does not define any top-level constants of type 'Config'."]);
+    assert_eq!(none, ["config.capnp: The config file does not define any top-level constants of type 'Config'."]);
 }
 
 #[test]
@@ -294,6 +302,10 @@ fn declarations_that_are_wrong() {
             "config.capnp:1:11: Couldn't read import: gone.capnp: no such file",
         ),
         ("using A = import \"bad.capnp\"; const c :A.X = ();", "bad.capnp:1:1: Unknown declaration `nonsense`."),
+        (
+            "const a :Text = \"\";\nusing a = Text;",
+            "config.capnp:2:7: 'a' is already defined in this scope, in line 1.",
+        ),
         ("const a :Set(Text) = [];", "config.capnp:1:10: Not defined: Set"),
         ("const a :List(Text, Text) = [];", "config.capnp:1:21: Missing field name."),
         ("const a", "config.capnp:1:8: Expected `:`, found the end of the file."),
@@ -327,15 +339,37 @@ fn constants_that_refer_to_themselves_or_explode_end() {
     assert!(problems[0].contains("nested deeper than 64 levels"), "{problems:?}");
 }
 
+/// Writes down what is read, and hands on to a table.
+struct Recording(InMemory, std::cell::RefCell<Vec<String>>);
+
+impl FileSource for Recording {
+    fn read(&self, path: &Path, bytes_max: usize) -> std::io::Result<Vec<u8>> {
+        self.1.borrow_mut().push(path.display().to_string());
+        self.0.read(path, bytes_max)
+    }
+}
+
+/// So that whoever watches files sees what mends a config: everything that was looked for, found or not.
 #[test]
-fn every_file_read_is_known_to_those_who_watch() {
+fn all_files_are_asked_of_the_source() {
     let text = format!("{IMPORT}\nusing A = import \"a/b.capnp\";\nconst config :Workerd.Config = (services = A.s);");
     let other = format!("{IMPORT}\nconst s :List(Workerd.Service) = [(name = embed \"../name.txt\", network = ())];");
-    let table = files(&[("config.capnp", &text), ("a/b.capnp", &other), ("name.txt", "n")]);
-    let encoded = evaluate(&table, &[]).unwrap();
-    let read: Vec<_> = encoded.files_read().iter().map(|path| path.to_str().unwrap()).collect();
-    assert_eq!(read, ["config.capnp", "a/b.capnp", "name.txt"]);
-    assert_eq!(encoded.decode().unwrap().services[0].name, "n");
+    let whole = files(&[("config.capnp", &text), ("a/b.capnp", &other), ("name.txt", "n")]);
+    let without_text = files(&[("config.capnp", &text), ("a/b.capnp", &other)]);
+    let without_import = files(&[("config.capnp", &text)]);
+    let cases = [
+        (whole, &["config.capnp", "a/b.capnp", "name.txt"][..], true),
+        (without_text, &["config.capnp", "a/b.capnp", "name.txt"], false),
+        (without_import, &["config.capnp", "a/b.capnp"], false),
+    ];
+    for (table, wanted, good) in cases {
+        let recording = Recording(table, Default::default());
+        let mut document = Document::open(&recording, Path::new("config.capnp"), &[]).unwrap();
+        assert_eq!(document.evaluate(None).is_ok(), good);
+        let mut read = recording.1.take();
+        read.dedup();
+        assert_eq!(read, wanted);
+    }
 }
 
 #[test]
