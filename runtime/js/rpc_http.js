@@ -52,11 +52,14 @@ function takeCoded(response) {
   return { bytes: stream === null ? bytes : null, stream, length };
 }
 
-// What is sent for the body of a response that is an answer.
-function codedToWire(response, onCancel) {
+// Adds to what is sent for a response that is an answer its body.
+function addCoded(wire, response, onCancel) {
   const taken = takeCoded(response);
-  if (taken === null) return null;
-  return taken.stream === null ? wireOfBytes(taken.bytes) : new StreamSource(taken.stream, onCancel);
+  wire.body = null;
+  if (taken === null) return wire;
+  if (taken.length !== null) wire.length = taken.length;
+  wire.body = taken.stream === null ? wireOfBytes(taken.bytes) : new StreamSource(taken.stream, onCancel);
+  return wire;
 }
 
 // What is sent for a body that is at hand.
@@ -122,12 +125,18 @@ function incomingRequest(wire) {
 
 // A response that is a value.
 function responseToWire(response) {
-  return { ...headToWire(response), body: bodyToWire(response) };
+  const wire = headToWire(response);
+  const { contentOf, lengthOf } = load('body');
+  const content = contentOf(response);
+  const length = content === null ? null : lengthOf(content);
+  if (length !== null) wire.length = length;
+  wire.body = bodyToWire(response);
+  return wire;
 }
 
 // A response that is the answer of a fetch event.
 function answerToWire(response, onCancel) {
-  return { ...headToWire(response), body: codedToWire(response, onCancel) };
+  return addCoded(headToWire(response), response, onCancel);
 }
 
 function headToWire({ status, statusText, headers, cf }) {
@@ -141,10 +150,10 @@ function isUpgrade(headers) {
   return (headers.get('upgrade') ?? '').toLowerCase() === 'websocket';
 }
 
-function responseFromWire({ status, statusText, headers, body, cf }) {
+function responseFromWire({ status, statusText, headers, body, length, cf }) {
   const { Headers } = load('headers');
   return load('fetch').newResponse({
-    content: bodyFromWire(body, null),
+    content: bodyFromWire(body, null, length),
     status,
     statusText: statusText ?? '',
     headers: new Headers(headers),
@@ -159,13 +168,13 @@ function responseFromWire({ status, statusText, headers, body, cf }) {
 // The answer to a request that this Worker made. `signal`, unless it is null, breaks the body off; `decodes` says whether
 // the body is read as what its headers say it encodes.
 function answerFromWire(wire, { method, url, redirected, signal, decodes }) {
-  const { status, statusText, body, webSocket } = wire;
+  const { status, statusText, body, length, webSocket } = wire;
   const { Headers, freeze } = load('headers');
   const headers = new Headers(wire.headers);
   let content = null;
   if (method !== 'HEAD' && NULL_BODY[status] !== true) {
     const { Content } = load('body');
-    content = bodyFromWire(body, signal) ?? new Content(new Uint8Array(0), null);
+    content = bodyFromWire(body, signal, length) ?? new Content(new Uint8Array(0), null);
     if (decodes) content.coding = load('body_coding').codingOf(headers);
   } else if (webSocket === undefined) {
     wire[symbolDispose]?.();

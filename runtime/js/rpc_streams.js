@@ -133,6 +133,7 @@ const BODY_LOST = 'Network connection lost.';
 // `signal`, unless it is null, breaks it off; `length` is how many bytes it will give, as a bigint, if that is known.
 function readableFrom(stub, signal = null, onEnd = undefined, length = undefined, lost = STREAM_LOST) {
   const source = rpc.hold(stub);
+  let left = length;
   const feed = {
     async next() {
       for (;;) {
@@ -145,6 +146,7 @@ function readableFrom(stub, signal = null, onEnd = undefined, length = undefined
         }
         if (bytes === null || bytes === undefined) {
           rpc.letGo(source);
+          if (left !== undefined && left > 0n) throw new Error(lost);
           onEnd?.();
           return null;
         }
@@ -152,7 +154,13 @@ function readableFrom(stub, signal = null, onEnd = undefined, length = undefined
           rpc.letGo(source);
           throw new TypeError('This ReadableStream did not return bytes.');
         }
-        if (partsOf(bytes).byteLength > 0) return bytesIn(bytes);
+        const { byteLength } = partsOf(bytes);
+        if (left !== undefined) left -= BigInt(byteLength);
+        if (left !== undefined && left < 0n) {
+          rpc.letGo(source);
+          throw new Error(lost);
+        }
+        if (byteLength > 0) return bytesIn(bytes);
       }
     },
     async cancel(exception, reason) {

@@ -242,10 +242,11 @@ fn body_of(bytes: Bytes, tasks: &tokio::runtime::Handle) -> Body {
     if bytes.len() <= crate::fetch::CHUNK_BYTES_MAX {
         return Body::Bytes(bytes);
     }
+    let length = bytes.len() as u64;
     let starts = (0..bytes.len()).step_by(crate::fetch::CHUNK_BYTES_MAX);
     let pieces = starts.map(move |start| {
         let end = bytes.len().min(start + crate::fetch::CHUNK_BYTES_MAX);
         Ok::<_, std::convert::Infallible>(http_body::Frame::data(bytes.slice(start..end)))
     });
-    Body::from_http(http_body_util::StreamBody::new(futures::stream::iter(pieces)), tasks)
+    Body::from_http(http_body_util::StreamBody::new(futures::stream::iter(pieces)), tasks).with_length(length)
 }

@@ -21,7 +21,25 @@ pub enum Body {
     Empty,
     Bytes(Bytes),
     /// A body capability, as [`super`] describes it.
-    Stream(Arc<dyn Capability>),
+    Stream {
+        source: Arc<dyn Capability>,
+        length: Length,
+    },
+}
+
+/// How many bytes a body has that is not at hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Length {
+    #[default]
+    Unknown,
+    /// Exactly so many; a body of another length has broken off.
+    Bytes(u64),
+}
+
+impl Length {
+    fn of(hint: &SizeHint) -> Self {
+        hint.exact().map_or(Self::Unknown, Self::Bytes)
+    }
 }
 
 /// Why a body broke off.
@@ -32,6 +50,8 @@ pub enum BodyError {
     Writer(Box<RpcError>),
     #[error("the body is not made of bytes")]
     NotBytes,
+    #[error("the body is not as long as it was said to be")]
+    WrongLength,
 }
 
 impl Body {
@@ -44,7 +64,8 @@ impl Body {
         if body.is_end_stream() {
             return Self::Empty;
         }
-        Self::Stream(Arc::new(Received::new(body, VecDeque::new(), tasks)))
+        let length = Length::of(&body.size_hint());
+        Self::Stream { source: Arc::new(Received::new(body, VecDeque::new(), tasks)), length }
     }
 
     /// As [`from_http`](Self::from_http), except that a short body which is there already is at hand.
@@ -53,11 +74,34 @@ impl Body {
         B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
         B::Error: std::fmt::Display,
     {
+        let length = Length::of(&body.size_hint());
         match received::at_hand(body).await {
             AtHand::Whole(bytes) if bytes.is_empty() => Self::Empty,
             AtHand::Whole(bytes) => Self::Bytes(bytes),
-            AtHand::Part(body, start) => Self::Stream(Arc::new(Received::new(body, start, tasks))),
-            AtHand::Broken(start, why) => Self::Stream(Arc::new(Received::<B>::broken(start, why, tasks))),
+            AtHand::Part(body, start) => Self::Stream { source: Arc::new(Received::new(body, start, tasks)), length },
+            AtHand::Broken(start, why) => {
+                Self::Stream { source: Arc::new(Received::<B>::broken(start, why, tasks)), length }
+            }
+        }
+    }
+
+    /// The same, of a body that is not at hand, when its length is known otherwise.
+    #[must_use]
+    pub fn with_length(self, bytes: u64) -> Self {
+        match self {
+            Self::Stream { source, .. } => Self::Stream { source, length: Length::Bytes(bytes) },
+            at_hand => at_hand,
+        }
+    }
+
+    /// How many bytes it has, where that is known.
+    #[must_use]
+    pub fn length(&self) -> Option<u64> {
+        match self {
+            Self::Empty => Some(0),
+            Self::Bytes(bytes) => Some(bytes.len() as u64),
+            Self::Stream { length: Length::Bytes(bytes), .. } => Some(*bytes),
+            Self::Stream { length: Length::Unknown, .. } => None,
         }
     }
 
@@ -65,9 +109,9 @@ impl Body {
     #[must_use]
     pub fn into_http(self) -> ReadBody {
         match self {
-            Self::Empty => ReadBody { state: ReadState::AtHand(Bytes::new()) },
-            Self::Bytes(bytes) => ReadBody { state: ReadState::AtHand(bytes) },
-            Self::Stream(source) => ReadBody { state: ReadState::Idle(source) },
+            Self::Empty => ReadBody { state: ReadState::AtHand(Bytes::new()), left: Length::Unknown },
+            Self::Bytes(bytes) => ReadBody { state: ReadState::AtHand(bytes), left: Length::Unknown },
+            Self::Stream { source, length } => ReadBody { state: ReadState::Idle(source), left: length },
         }
     }
 }
@@ -75,6 +119,8 @@ impl Body {
 /// A body that hyper can send. A chunk is asked for when there is room for it.
 pub struct ReadBody {
     state: ReadState,
+    /// Of a stream: what is still to come.
+    left: Length,
 }
 
 enum ReadState {
@@ -116,8 +162,18 @@ impl HttpBody for ReadBody {
                         Err(oneshot::Canceled) => Err(BodyError::NotBytes),
                     };
                     match chunk.and_then(|message| Plain::from_message(&message).map_err(|_| BodyError::NotBytes)) {
-                        Ok(Plain::Null | Plain::Undefined) => return Poll::Ready(None),
+                        Ok(Plain::Null | Plain::Undefined) => {
+                            let short = matches!(self.left, Length::Bytes(left) if left > 0);
+                            return Poll::Ready(short.then_some(Err(BodyError::WrongLength)));
+                        }
                         Ok(Plain::Bytes(_, bytes)) => {
+                            if let Length::Bytes(left) = self.left {
+                                let Some(left) = left.checked_sub(bytes.len() as u64) else {
+                                    drop(source.call(method("cancel"), Reply::ignore()));
+                                    return Poll::Ready(Some(Err(BodyError::WrongLength)));
+                                };
+                                self.left = Length::Bytes(left);
+                            }
                             self.state = ReadState::Idle(source);
                             if !bytes.is_empty() {
                                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
@@ -135,7 +191,8 @@ impl HttpBody for ReadBody {
         match &self.state {
             ReadState::Ended => true,
             ReadState::AtHand(bytes) => bytes.is_empty(),
-            ReadState::Idle(_) | ReadState::Reading(..) => false,
+            ReadState::Idle(_) => self.left == Length::Bytes(0),
+            ReadState::Reading(..) => false,
         }
     }
 
@@ -143,15 +200,26 @@ impl HttpBody for ReadBody {
         match &self.state {
             ReadState::Ended => SizeHint::with_exact(0),
             ReadState::AtHand(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            ReadState::Idle(_) | ReadState::Reading(..) => SizeHint::default(),
+            ReadState::Idle(_) | ReadState::Reading(..) => match self.left {
+                Length::Bytes(left) => SizeHint::with_exact(left),
+                Length::Unknown => SizeHint::default(),
+            },
         }
     }
 }
 
 impl Drop for ReadBody {
     fn drop(&mut self) {
-        if let ReadState::Idle(source) | ReadState::Reading(source, _) = &self.state {
-            drop(source.call(method("cancel"), Reply::ignore()));
+        match &self.state {
+            // All of it was taken: whoever wrote it may end it in peace.
+            ReadState::Idle(source) if self.left == Length::Bytes(0) => {
+                let held = Arc::clone(source);
+                drop(source.call(method("read"), Reply::new(move |_| drop(held))));
+            }
+            ReadState::Idle(source) | ReadState::Reading(source, _) => {
+                drop(source.call(method("cancel"), Reply::ignore()));
+            }
+            ReadState::AtHand(_) | ReadState::Ended => {}
         }
     }
 }

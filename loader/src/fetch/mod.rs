@@ -6,10 +6,11 @@
 //! | `method`, `url` | strings |
 //! | `headers` | array of `[name, value]`; values are byte strings, a name may come more than once |
 //! | `body` | null, bytes, or a body capability |
+//! | `length` | of a body capability: how many bytes it will give, where that is known |
 //! | `redirect` | `follow` or `manual` |
 //! | `cf` | any value, or absent |
 //!
-//! A response has `status`, `statusText`, `headers` and `body`; one with status 101 has `webSocket`, a capability as
+//! A response has `status`, `statusText`, `headers`, `body` and `length`; one with status 101 has `webSocket`, a capability as
 //! [`crate::websocket`] describes it, and `webSocketBytesMax`, the longest message that may be sent to it. A body capability has two methods: `read()` answers
 //! with the next bytes, null at the end; `cancel()` says that nobody will read on. `read(bytes)` says that its reader
 //! would wait for so many, which the other end may do, to save messages. One read may be open at a time, so a reader that
@@ -22,7 +23,7 @@ mod wire;
 
 pub(crate) use idle::IdleLimited;
 
-pub use body::{Body, BodyError, ReadBody};
+pub use body::{Body, BodyError, Length, ReadBody};
 pub use received::CHUNK_BYTES_MAX;
 
 use loaderd_runtime::limits::Usage;

@@ -5,10 +5,13 @@ use loaderd_runtime::rpc::{Cap, CapKind, Message};
 
 use crate::websocket::{LARGE_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX, WebSocketEnd};
 
-use super::{Body, FetchError, FetchRequest, FetchResponse, Redirect};
+use super::{Body, FetchError, FetchRequest, FetchResponse, Length, Redirect};
 
 /// The most header lines one head may have.
 const HEADERS_MAX: usize = 4_096;
+
+/// No body is so long: up to it, a number is exact.
+const LENGTH_MAX: f64 = 9_007_199_254_740_992.0;
 
 pub(super) fn write_request(request: FetchRequest) -> Result<Message, FetchError> {
     let redirect = match request.redirect {
@@ -19,9 +22,9 @@ pub(super) fn write_request(request: FetchRequest) -> Result<Message, FetchError
         ("method", Plain::from(request.method)),
         ("url", Plain::from(request.url)),
         ("headers", write_headers(request.headers)),
-        ("body", write_body(request.body)),
         ("redirect", Plain::from(redirect)),
     ];
+    write_body(request.body, &mut fields);
     if let Some(cf) = request.cf {
         fields.push(("cf", cf));
     }
@@ -41,7 +44,7 @@ pub(super) fn read_request(arguments: &Message) -> Result<FetchRequest, FetchErr
         method: text(&fields, "method")?,
         url: text(&fields, "url")?,
         headers: read_headers(&fields)?,
-        body: read_body(fields.remove("body")),
+        body: read_body(&mut fields),
         redirect: if manual { Redirect::Manual } else { Redirect::Follow },
         cf: fields.remove("cf").filter(|cf| !matches!(cf, Plain::Undefined)),
     })
@@ -52,8 +55,8 @@ pub(super) fn write_response(response: FetchResponse) -> Result<Message, FetchEr
         ("status", Plain::from(u32::from(response.status))),
         ("statusText", Plain::from(response.status_text)),
         ("headers", write_headers(response.headers)),
-        ("body", write_body(response.body)),
     ];
+    write_body(response.body, &mut fields);
     if let Some(WebSocketEnd { target, message_bytes_max }) = response.web_socket {
         fields.push(("webSocket", Plain::Cap(Cap { kind: CapKind::Object, target })));
         fields.push(("webSocketBytesMax", Plain::Number(message_bytes_max as f64)));
@@ -71,7 +74,7 @@ pub(super) fn read_response(result: &Message) -> Result<FetchResponse, FetchErro
         status: status.ok_or(FetchError::Missing("a status"))? as u16,
         status_text: text(&fields, "statusText")?,
         headers: read_headers(&fields)?,
-        body: read_body(fields.remove("body")),
+        body: read_body(&mut fields),
         web_socket: read_web_socket(&mut fields),
     })
 }
@@ -105,18 +108,30 @@ fn read_headers(fields: &PlainObject) -> Result<Vec<(String, String)>, FetchErro
     lines.iter().map(pair).collect::<Option<_>>().ok_or(FetchError::Missing("headers"))
 }
 
-fn write_body(body: Body) -> Plain {
-    match body {
+fn write_body(body: Body, fields: &mut Vec<(&'static str, Plain)>) {
+    let body = match body {
         Body::Empty => Plain::Null,
         Body::Bytes(bytes) => Plain::Bytes(BytesKind::Uint8Array, bytes),
-        Body::Stream(target) => Plain::Cap(Cap { kind: CapKind::Object, target }),
-    }
+        Body::Stream { source, length } => {
+            if let Length::Bytes(bytes) = length {
+                // Exact below 2⁵³.
+                fields.push(("length", Plain::Number(bytes as f64)));
+            }
+            Plain::Cap(Cap { kind: CapKind::Object, target: source })
+        }
+    };
+    fields.push(("body", body));
 }
 
-fn read_body(body: Option<Plain>) -> Body {
-    match body {
+fn read_body(fields: &mut PlainObject) -> Body {
+    let length = fields.get("length").and_then(Plain::as_number).filter(|length| (0.0..LENGTH_MAX).contains(length));
+    match fields.remove("body") {
         Some(Plain::Bytes(_, bytes)) => Body::Bytes(bytes),
-        Some(Plain::Cap(cap)) => Body::Stream(cap.target),
+        Some(Plain::Cap(cap)) => {
+            // In range, so nothing is cut off but a fraction.
+            let length = length.map_or(Length::Unknown, |length| Length::Bytes(length as u64));
+            Body::Stream { source: cap.target, length }
+        }
         _ => Body::Empty,
     }
 }

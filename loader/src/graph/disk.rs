@@ -150,6 +150,7 @@ impl Folder {
                 let stream = tokio_util::io::ReaderStream::with_capacity(file, crate::fetch::CHUNK_BYTES_MAX);
                 let frames = futures::StreamExt::map(stream, |chunk| chunk.map(http_body::Frame::data));
                 Body::from_http(http_body_util::StreamBody::new(Box::pin(frames)), &tokio::runtime::Handle::current())
+                    .with_length(metadata.len())
             }
         };
         Ok(ok(headers, wanted, body))

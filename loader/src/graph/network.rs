@@ -268,8 +268,6 @@ fn to_http(request: FetchRequest, options: &HttpOptions, target: Target) -> Resu
     if websocket && !matches!(request.body, Body::Empty) {
         return Err(bad("A request for a WebSocket must not have a body.".to_owned()));
     }
-    // hyper knows the length of what is at hand; of a stream only its writer does.
-    let keeps_length = matches!(request.body, Body::Stream(_));
     let mut built = Request::new(request.body.into_http());
     *built.method_mut() = method;
     if let Some(name) = &options.forwarded_proto_header
@@ -288,7 +286,8 @@ fn to_http(request: FetchRequest, options: &HttpOptions, target: Target) -> Resu
         if websocket && handshake::HOP_HEADERS.iter().any(|hop| name.eq_ignore_ascii_case(hop.as_str())) {
             continue;
         }
-        if !keeps_length && name.eq_ignore_ascii_case("content-length") {
+        // The body knows its own length.
+        if name.eq_ignore_ascii_case("content-length") {
             continue;
         }
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad(format!("Invalid header name: {name}")))?;

@@ -365,8 +365,8 @@ impl Answers {
 
     fn write(&self, response: FetchResponse, head_only: bool) -> Response<ReadBody> {
         let Ok(status) = StatusCode::from_u16(response.status) else { return plain(StatusCode::INTERNAL_SERVER_ERROR) };
-        // hyper knows the length of what is at hand; of a stream only its writer does.
-        let keeps_length = head_only || matches!(response.body, Body::Stream(_));
+        // A body knows its own length. Where there is none, the length is the one it would have: what the service says.
+        let length = response.body.length().filter(|length| head_only && *length > 0);
         let body = if head_only { Body::Empty } else { response.body };
         let mut built = Response::new(body.into_http());
         *built.status_mut() = status;
@@ -377,9 +377,14 @@ impl Answers {
         for (name, value) in &response.headers {
             let line = header_name(name).zip(byte_string(value));
             let Some((name, value)) = line else { return plain(StatusCode::INTERNAL_SERVER_ERROR) };
-            if !dropped.contains(&name) && (keeps_length || name != http::header::CONTENT_LENGTH) {
+            if !dropped.contains(&name) && (head_only || name != http::header::CONTENT_LENGTH) {
                 built.headers_mut().append(name, value);
             }
+        }
+        if let (Some(length), http::header::Entry::Vacant(line)) =
+            (length, built.headers_mut().entry(http::header::CONTENT_LENGTH))
+        {
+            line.insert(length.into());
         }
         for injected in &self.options.inject_response_headers {
             inject(built.headers_mut(), &injected.name, injected.value.as_deref());

@@ -78,7 +78,7 @@ async fn ask(source: &Arc<dyn Capability>, method: &str, argument: Option<u32>) 
 
 fn stream(body: Body) -> Arc<dyn Capability> {
     match body {
-        Body::Stream(source) => source,
+        Body::Stream { source, .. } => source,
         Body::Empty => panic!("an empty body"),
         Body::Bytes(bytes) => panic!("{} bytes at hand", bytes.len()),
     }
@@ -144,12 +144,12 @@ async fn a_short_body_that_is_there_is_at_hand() {
         let total: usize = steps.iter().map(|step| if let Step::Bytes(length) = step { *length } else { 0 }).sum();
         match (Body::from_http_at_hand(connection(length, steps).0, &Handle::current()).await, expected) {
             (Body::Bytes(bytes), Some(expected)) => assert_eq!(bytes.len(), expected, "{name}"),
-            (Body::Stream(source), None) => {
+            (Body::Stream { source, .. }, None) => {
                 assert_eq!(read(&source, u32::try_from(total).ok()).await, Ok(Some(total)), "{name}");
                 assert_eq!(read(&source, None).await, Ok(None), "{name}");
             }
             (Body::Empty, _) => panic!("{name}: empty"),
-            (Body::Bytes(_), None) | (Body::Stream(_), Some(_)) => panic!("{name}: the other kind of body"),
+            (Body::Bytes(_), None) | (Body::Stream { .. }, Some(_)) => panic!("{name}: the other kind of body"),
         }
     }
     let empty = http_body_util::Empty::<Bytes>::new();

@@ -7,6 +7,7 @@ mod checks;
 mod connect;
 mod graph;
 mod http;
+mod lengths;
 mod real;
 mod scripted;
 mod service_worker;

@@ -32,7 +32,7 @@ async fn run(script: &str) -> String {
     match graph.service(&ServiceDesignator::to("main")).fetch(request).await {
         Ok(response) => match response.body {
             Body::Bytes(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Body::Empty | Body::Stream(_) => "no text at hand".to_owned(),
+            Body::Empty | Body::Stream { .. } => "no text at hand".to_owned(),
         },
         Err(error) => error.to_string(),
     }

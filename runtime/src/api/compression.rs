@@ -19,8 +19,8 @@ const GZIP_HEADER_BYTES_MAX: usize = 64 << 10;
 /// CRC32 and length, at the end of gzip data.
 const GZIP_TRAILER_BYTES: usize = 8;
 
-/// A gzip header without options.
-const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+/// A gzip header without options, of a Unix system.
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
