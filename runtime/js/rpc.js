@@ -1,97 +1,31 @@
-// JS RPC as a program sees it: stubs, promises of results, targets, and the two ends of a call.
+// JS RPC as a program sees it: stubs, promises of results and their properties, and the calls that are made on them.
 'use strict';
 const {
   Proxy,
-  Map,
-  Set,
-  mapGet,
-  mapSet,
-  mapForEach,
-  setAdd,
-  setForEach,
   promiseThen,
   promiseReject,
-  promiseResolve,
   promiseCatch,
   promiseFinally,
   apply,
-  construct,
   reflectGet,
   reflectHas,
   defineProperty,
-  deleteProperty,
-  getOwnPropertyDescriptor,
   setPrototypeOf,
-  getPrototypeOf,
   hasOwnProperty,
   objectKeys,
   objectPrototype,
   symbolDispose,
   symbolToStringTag,
-  isArray,
   Error,
   TypeError,
 } = primordials;
-const { isMap, isSet } = native;
-const { DOMException, isDOMException } = load('dom_exception');
-const { badConstructorArgument, declare, illegalConstructor, isResource } = load('webidl');
+const objects = load('rpc_objects');
+const { isObject, defineHidden, append, Stamp, stateOf, stubAccess, disposerOf, RpcTarget } = objects;
+const { STUB, SERVICE, PROPERTY, PROMISE, LOOPBACK, LOADER, NAMESPACE, WRAPPED, CLASS } = objects;
+const { giving } = load('rpc_values');
+const { badConstructorArgument, illegalConstructor } = load('webidl');
 
 const PATH_MAX = 64;
-// What a value is written for; the numbers are Rust's.
-const ARGUMENTS = 0;
-const RESULT = 1;
-const ENVIRONMENT = 2;
-const THROWN = 3;
-
-const isObject = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
-const hasOwn = (object, key) => apply(hasOwnProperty, object, [key]);
-
-function define(object, key, value) {
-  defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
-}
-
-function defineHidden(object, key, value) {
-  defineProperty(object, key, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
-}
-
-// Appends without looking at what a program may have put on Array.prototype.
-function append(array, value) {
-  define(array, array.length, value);
-}
-
-// --- State of the objects made here -------------------------------------------------------------------------------
-
-class Returned {
-  constructor(object) {
-    return object;
-  }
-}
-
-// Puts state on any object, out of the program's reach.
-class Stamp extends Returned {
-  #state;
-  constructor(object, state) {
-    super(object);
-    this.#state = state;
-  }
-  static stateOf(value) {
-    return isObject(value) && #state in value ? value.#state : undefined;
-  }
-}
-const { stateOf } = Stamp;
-
-const STUB = 0;
-const SERVICE = 1;
-const PROPERTY = 2;
-const PROMISE = 3;
-const LOOPBACK = 4;
-// What Rust says of a loader and of a namespace of Durable Objects; their objects keep their state to themselves.
-const LOADER = 5;
-const NAMESPACE = 6;
-// An object that an internal module made from a capability.
-const WRAPPED = 7;
-// A class of Durable Objects.
-const CLASS = 8;
 
 // What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
 // have it called on other people's stubs.
@@ -186,13 +120,13 @@ function rootOfPromise(state, path) {
 function send(root, names, args) {
   if (args === undefined || !native.transfersStubs()) return native.call(root, names, args);
   const given = [];
-  const outer = transferred;
-  transferred = given;
+  const outer = giving.stubs;
+  giving.stubs = given;
   let started;
   try {
     started = native.call(root, names, args);
   } finally {
-    transferred = outer;
+    giving.stubs = outer;
   }
   disposeAll(given);
   return started;
@@ -338,8 +272,6 @@ ServiceStub.prototype.getRpcMethodForTestOnly = function getRpcMethodForTestOnly
   return makeProperty(stateOf(this), `${name}`);
 };
 
-class RpcTarget {}
-declare(RpcTarget, 'RpcTarget');
 
 ServiceStub.prototype.fetch = function fetch(input, init) {
   return apply(load('rpc_fetch').fetch, this, arguments);
@@ -445,389 +377,29 @@ function ungate(object) {
   }
 }
 
-// --- What may become a stub ---------------------------------------------------------------------------------------
-
-// RpcTarget marks a class, so it is enough that it is in the prototype chain: a Proxy may fake that.
-function isTarget(object) {
-  for (let at = getPrototypeOf(object); at !== null; at = getPrototypeOf(at)) {
-    if (at === RpcTarget.prototype) return true;
-  }
-  return false;
-}
-
-function isPlainFunction(object) {
-  if (typeof object !== 'function') return false;
-  const kind = stateOf(object)?.kind;
-  return kind !== PROPERTY && kind !== PROMISE;
-}
-
-// Whether callers may reach an object's own properties (true) or its class's (false); undefined: not a receiver.
-function stubAccess(object) {
-  if (getPrototypeOf(object) === objectPrototype) return true;
-  if (isTarget(object)) return false;
-  return isPlainFunction(object) ? true : undefined;
-}
-
-function disposerOf(object) {
-  const dispose = object[symbolDispose];
-  return typeof dispose === 'function' ? () => apply(dispose, object, []) : undefined;
-}
-
-// The stubs that the value being written gives away; undefined when it lends them.
-let transferred;
-
-const NOT_SERIALIZABLE = {
-  __proto__: null,
-  [PROPERTY]: 'RpcProperty',
-  [PROMISE]: 'RpcPromise',
-  [LOOPBACK]: 'LoopbackServiceStub',
-};
-
-// Tells the serializer what an object is that V8 does not write: the import that stands for it, [type, value] for an
-// object of the API, the name of a class that does not cross, or nothing.
-function describe(object, purpose) {
-  const state = stateOf(object);
-  if (state !== undefined) {
-    if (state.kind === SERVICE) return state.id;
-    if (state.kind === NAMESPACE || state.kind === CLASS) return describeObjects(state, purpose);
-    if (state.kind === WRAPPED) return [WRAPPED_BINDING, load('wrapped').describe(state)];
-    if (state.kind !== STUB) return NOT_SERIALIZABLE[state.kind];
-    if (purpose > RESULT) {
-      native.throwDataCloneError(
-        'RpcStub cannot be serialized in this context because it is not a persistent stub.',
-      );
-    }
-    if (state.disposed) throw new Error('RPC stub used after being disposed.');
-    if (transferred !== undefined) append(transferred, state);
-    return state.id;
-  }
-  const proxy = native.isProxy(object);
-  if (proxy || typeof object === 'function' || isTarget(object)) return describeReceiver(object, purpose, proxy);
-  if (isDOMException(object)) return [DOM_EXCEPTION, [object.name, object.message, object.stack]];
-  return isResource(object) ? load('rpc_http').describe(object, purpose <= RESULT) : undefined;
-}
-
-// Of Durable Objects only classes cross, and only to where objects can be made of them.
-function describeObjects({ kind, id, className }, purpose) {
-  if (className !== undefined) return kind === CLASS ? 'LoopbackDurableObjectClass' : 'LoopbackDurableObjectNamespace';
-  if (kind === NAMESPACE || purpose !== ENVIRONMENT) {
-    return kind === NAMESPACE ? 'DurableObjectNamespace' : 'DurableObjectClass';
-  }
-  return id;
-}
-
-function describeReceiver(object, purpose, proxy) {
-  if (purpose === THROWN) return undefined;
-  if (purpose > RESULT) native.throwDataCloneError('Remote RPC references can only be serialized for RPC.');
-  const ownAccess = stubAccess(object);
-  if (ownAccess === undefined) {
-    native.throwDataCloneError(
-      'Proxy could not be serialized because it is not a valid RPC receiver type. The Proxy must emulate either a ' +
-        "plain object or an RpcTarget, as indicated by the Proxy's prototype chain.",
-    );
-  }
-  // Arguments stay the caller's: one that can be duplicated is, and the duplicate is given away.
-  const target = purpose === ARGUMENTS && transferred === undefined ? duplicate(object, ownAccess, proxy) : object;
-  return native.exportForMessage(target, ownAccess, typeof target === 'function', disposerOf(target));
-}
-
-function duplicate(object, ownAccess, proxy) {
-  const { dup } = object;
-  if (typeof dup !== 'function') return object;
-  const copy = apply(dup, object, []);
-  if (isObject(copy) && stubAccess(copy) === ownAccess) return copy;
-  if (proxy) {
-    native.throwDataCloneError(
-      "Couldn't create a stub for the Proxy because it has a dup() method which did not return the same underlying " +
-        'type (RpcTarget or Function) as the Proxy itself represents. Either remove the dup() method or make sure ' +
-        'it returns an RpcTarget.',
-    );
-  }
-  if (typeof object === 'function') {
-    native.throwDataCloneError(
-      "Couldn't create a stub for the function because it has a dup() method which did not return another function. " +
-        'Either remove the dup() method or make sure it returns a function.',
-    );
-  }
-  native.throwDataCloneError(
-    "Couldn't create a stub for the RcpTarget because it has a dup() method which did not return another RpcTarget. " +
-      'Either remove the dup() method or make sure it returns an RpcTarget.',
-  );
-}
-
-// Copies a value with stand-ins for the functions and proxies in it, which V8 refuses to write. Undefined: there are
-// none. Identity and cycles are kept.
-function substitute(root) {
-  const seen = new Map();
-  let found = false;
-
-  function visit(value) {
-    if (!isObject(value)) return value;
-    const known = apply(mapGet, seen, [value]);
-    if (known !== undefined) return known;
-    if (typeof value === 'function' || native.isProxy(value)) {
-      found = true;
-      return remember(value, native.placeholder(value));
-    }
-    if (isArray(value)) {
-      const copy = remember(value, []);
-      copy.length = value.length;
-      return copyProperties(value, copy);
-    }
-    if (isMap(value)) {
-      const copy = remember(value, new Map());
-      apply(mapForEach, value, [(item, key) => apply(mapSet, copy, [visit(key), visit(item)])]);
-      return copy;
-    }
-    if (isSet(value)) {
-      const copy = remember(value, new Set());
-      apply(setForEach, value, [(item) => apply(setAdd, copy, [visit(item)])]);
-      return copy;
-    }
-    if (native.isPlainObject(value)) return copyProperties(value, remember(value, {}));
-    return value;
-  }
-
-  function remember(value, copy) {
-    apply(mapSet, seen, [value, copy]);
-    return copy;
-  }
-
-  function copyProperties(value, copy) {
-    const keys = objectKeys(value);
-    for (let i = 0; i < keys.length; i++) define(copy, keys[i], visit(value[keys[i]]));
-    return copy;
-  }
-
-  const copy = visit(root);
-  return found ? copy : undefined;
-}
-
-// --- Objects of the API that JavaScript makes again ---------------------------------------------------------------
-
-const DOM_EXCEPTION = 1;
-// These are also written by hosts.
-const WRAPPED_BINDING = 20;
-const UNSAFE_EVAL = 21;
-const WASM_MODULE = 23;
-
-// A DOMException keeps the stack it had at home.
-function reviveDOMException({ 0: name, 1: message, 2: stack }) {
-  const exception = new DOMException(message, name);
-  exception.stack = stack;
-  return exception;
-}
-
-function revive({ 0: type, 1: value }) {
-  switch (type) {
-    case DOM_EXCEPTION:
-      return reviveDOMException(value);
-    case WRAPPED_BINDING:
-      return load('wrapped').make(value);
-    case UNSAFE_EVAL:
-      // It comes with the configuration, never from another Worker.
-      if (native.currentInvocation() !== 0) native.throwDataCloneError('Unable to deserialize cloned data.');
-      return new (load('unsafe').UnsafeEval)();
-    case WASM_MODULE:
-      if (native.currentInvocation() !== 0) native.throwDataCloneError('Unable to deserialize cloned data.');
-      return load('unsafe').compileWasm(value);
-    default:
-      return load('rpc_http').revive(type, value);
-  }
-}
-
-// --- Calls this side answers --------------------------------------------------------------------------------------
-
-function failLookup(name) {
-  throw new TypeError(`The RPC receiver does not implement the method "${name}".`);
-}
-
-// Names with a meaning of their own are never properties of the receiver.
-const RESERVED = { __proto__: null, dup: true, constructor: true };
-const RESERVED_OF_ENTRYPOINTS = {
-  __proto__: null,
-  dup: true,
-  constructor: true,
-  fetch: true,
-  connect: true,
-  alarm: true,
-  webSocketMessage: true,
-  webSocketClose: true,
-  webSocketError: true,
-};
-
-function member(object, name, ownAccess, reserved) {
-  if (reserved[name] === true) {
-    throw new TypeError(`'${name}' is a reserved method and cannot be called over RPC.`);
-  }
-  if (ownAccess) {
-    if (!hasOwn(object, name)) failLookup(name);
-    return object[name];
-  }
-  if (hasOwn(object, name)) failLookup(name);
-  const value = object[name];
-  if (value === objectPrototype[name]) failLookup(name);
-  return value;
-}
-
-// Follows the path to the member it names and the object that has it.
-function lookup(target, ownAccess, path, reserved) {
-  const last = path.length - 1;
-  if (last < 0) return { value: target, receiver: target };
-  let object = target;
-  let access = ownAccess;
-  let inStub = false;
-  for (let i = 0; i < last; i++) {
-    const name = path[i];
-    object = member(object, name, access, reserved);
-    if (!isObject(object)) failLookup(name);
-    const kind = stateOf(object)?.kind;
-    if (getPrototypeOf(object) === objectPrototype) {
-      access = true;
-    } else if (isTarget(object)) {
-      access = false;
-    } else if (kind === STUB || kind === SERVICE || kind === LOOPBACK || (inStub && kind === PROPERTY)) {
-      access = false;
-      inStub = true;
-    } else if (isPlainFunction(object)) {
-      access = true;
-    } else {
-      failLookup(name);
-    }
-  }
-  return { value: member(object, path[last], access, reserved), receiver: object };
-}
-
-function pathText(path) {
-  if (path.length === 0) return '(this)';
-  let text = path[0];
-  for (let i = 1; i < path.length; i++) text += `.${path[i]}`;
-  return text;
-}
-
-function callMember({ value, receiver }, path, args, handler) {
-  if (args === undefined) return value;
-  if (typeof value !== 'function') throw new TypeError(`"${pathText(path)}" is not a function.`);
-  return apply(value, receiver, handler === undefined ? args : handlerArguments(value, path, args, handler));
-}
-
-// A handler that is a plain object gets one argument, then `env` and `ctx`.
-function handlerArguments(method, path, args, { env, context }) {
-  const { length } = method;
-  const arity = length < 3 ? 3 : length;
-  if (arity !== 3) {
-    throw new TypeError(
-      `Cannot call handler function "${pathText(path)}" over RPC because it has the wrong number of arguments. A ` +
-        'simple function handler can only be called over RPC if it has exactly the arguments (arg, env, ctx), where ' +
-        'only the first argument comes from the client. To support multi-argument RPC functions, use class-based ' +
-        'syntax (extending WorkerEntrypoint) instead.',
-    );
-  }
-  if (args.length !== 1) {
-    throw new TypeError(
-      `Attempted to call RPC function "${pathText(path)}" with the wrong number of arguments. When calling a ` +
-        'top-level handler function that is not declared as part of a class, you must always send exactly one ' +
-        'argument. In order to support variable numbers of arguments, the server must use class-based syntax ' +
-        '(extending WorkerEntrypoint) instead.',
-    );
-  }
-  return [args[0], env, context];
-}
-
-// Called by Rust for each call on an exported object. `reply` and `result` name who waits for the answer.
-function serve(target, ownAccess, path, args, stubs, reply, result) {
-  answer(() => callMember(lookup(target, ownAccess, path, RESERVED), path, args), stubs, reply, result);
-}
-
-function answer(call, stubs, reply, result) {
-  const states = stubs === undefined ? [] : statesOf(stubs);
-  const fail = (error) => {
-    disposeAll(states);
-    native.fail(reply, result, error);
-  };
-  let value;
-  try {
-    value = promiseResolve(call());
-  } catch (error) {
-    fail(error);
-    return;
-  }
-  apply(promiseThen, value, [
-    (settled) => {
-      try {
-        succeed(settled, reply, result);
-      } catch (error) {
-        fail(error);
-        return;
-      }
-      // What came as an argument lasts for the call.
-      disposeAll(states);
-    },
-    fail,
-  ]);
-}
-
-function succeed(value, reply, result) {
-  let dispose;
-  let target;
-  let ownAccess = true;
-  if (isObject(value)) {
-    const kind = stateOf(value)?.kind;
-    if (getPrototypeOf(value) === objectPrototype) {
-      target = value;
-      const disposer = value[symbolDispose];
-      // It is called here, when the caller disposes of the result; it is not part of the value.
-      deleteProperty(value, symbolDispose);
-      if (typeof disposer === 'function') dispose = () => apply(disposer, value, []);
-    } else if (kind === STUB || kind === SERVICE || isTarget(value)) {
-      target = value;
-      ownAccess = false;
-    } else if (isPlainFunction(value)) {
-      target = value;
-    }
-  }
-  const given = [];
-  transferred = given;
-  try {
-    native.succeed(reply, result, value, target ?? {}, ownAccess, dispose);
-  } finally {
-    transferred = undefined;
-  }
-  // Calls that were pipelined on the result may still go through the stubs in it.
-  if (given.length > 0 && !native.onRelease(result, () => disposeAll(given))) disposeAll(given);
-}
-
 return {
   RpcStub,
   RpcPromise,
   RpcProperty,
   RpcTarget,
   ServiceStub,
+  Stamp,
+  stateOf,
+  STUB,
   SERVICE,
+  LOOPBACK,
   NAMESPACE,
   CLASS,
   WRAPPED,
-  ungate,
-  STUB,
-  invoke,
-  invokeQuietly,
-  hold,
-  letGo: disposeStub,
-  take: native.take,
   makeStub,
-  describe,
-  substitute,
-  revive,
-  serve,
-  answer,
-  callMember,
-  lookup,
   makeCallable,
   finishClass,
-  Stamp,
-  stateOf,
-  LOOPBACK,
-  RESERVED_OF_ENTRYPOINTS,
-  objectPrototype,
-  errorPrototypes: primordials.errorPrototypes,
+  ungate,
+  invoke,
+  invokeQuietly,
+  take: native.take,
+  hold,
+  letGo: disposeStub,
+  statesOf,
+  disposeAll,
 };

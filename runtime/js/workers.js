@@ -5,6 +5,7 @@ const { reflectGet, reflectHas, reflectSet, getOwnPropertyDescriptor, symbolToSt
   primordials;
 const { hasOwnProperty } = primordials;
 const rpc = load('rpc');
+const { answer, callMember, lookup, RESERVED_OF_ENTRYPOINTS } = load('rpc_serve');
 const { badField, illegalConstructor } = load('webidl');
 
 // --- Classes to extend --------------------------------------------------------------------------------------------
@@ -253,14 +254,14 @@ function entrypoint(name, props, path, args, stubs, reply, result, object, isEve
       object === undefined
         ? () => deliver((kind) => findHandler(name, props, kind))
         : () => inObject(name, object, props, args, (instance) => deliver((kind) => handlerOfObject(instance, kind)));
-    rpc.answer(start, stubs, reply, result);
+    answer(start, stubs, reply, result);
     return;
   }
   const call =
     object === undefined
       ? () => callEntrypoint(name, props, path, args)
       : () => callObject(name, object, props, path, args);
-  rpc.answer(native.traced() ? traced(path, args, call) : call, stubs, reply, result);
+  answer(native.traced() ? traced(path, args, call) : call, stubs, reply, result);
 }
 
 function traced(path, args, call) {
@@ -321,7 +322,7 @@ function callObject(name, object, props, path, args) {
   const event = eventOf(path, args);
   const deliver = (instance) => {
     if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
-    return rpc.callMember(rpc.lookup(instance, false, path, rpc.RESERVED_OF_ENTRYPOINTS), path, args);
+    return callMember(lookup(instance, false, path, RESERVED_OF_ENTRYPOINTS), path, args);
   };
   return inObject(name, object, props, args, deliver);
 }
@@ -359,12 +360,11 @@ function callEntrypoint(name, props, path, args) {
   const event = eventOf(path, args);
   const main = native.mainExports();
   const value = apply(hasOwnProperty, main, [name]) ? main[name] : undefined;
-  const reserved = rpc.RESERVED_OF_ENTRYPOINTS;
   if (extendsClass(value, WorkerEntrypoint)) {
     const context = makeContext(props);
     const instance = new value(context, native.env());
     if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
-    return rpc.callMember(rpc.lookup(instance, false, path, reserved), path, args);
+    return callMember(lookup(instance, false, path, RESERVED_OF_ENTRYPOINTS), path, args);
   }
   if (typeof value === 'object' && value !== null) {
     const context = contextOfHandler(name, props);
@@ -373,7 +373,7 @@ function callEntrypoint(name, props, path, args) {
       const handle = handlerOf(value, event.name);
       return event.deliver((about) => handle(about, handler.env, context));
     }
-    return rpc.callMember(rpc.lookup(value, true, path, reserved), path, args, handler);
+    return callMember(lookup(value, true, path, RESERVED_OF_ENTRYPOINTS), path, args, handler);
   }
   return failEntrypoint(name);
 }

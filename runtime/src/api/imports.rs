@@ -1,19 +1,31 @@
-//! Imports as the rooms' JavaScript holds them: numbers.
+//! Imports, calls, invocations and what else an isolate numbers, as the rooms' JavaScript holds them.
 
 use super::args::throw_error;
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
 use crate::rpc::Cap;
 use crate::rpc::serialize::{Purpose, serialize};
-use crate::rpc::state::{ImportId, RpcState};
+use crate::rpc::state::{ImportError, ImportId, RpcState};
 
-/// The import that a room names; 0, which there never is, for what is no number.
-pub(super) fn id(value: v8::Local<'_, v8::Value>) -> ImportId {
-    v8::Local::<v8::Number>::try_from(value).map_or(0, |number| number.value() as ImportId)
+/// The number that a room names something by: whole and below 2^53, made here. 0, which there never is, for anything else.
+pub(super) fn id(value: v8::Local<'_, v8::Value>) -> u64 {
+    v8::Local::<v8::Number>::try_from(value).map_or(0, |number| number.value() as u64)
 }
 
-pub(super) fn number<'s>(scope: &mut v8::PinScope<'s, '_>, id: ImportId) -> v8::Local<'s, v8::Value> {
+pub(super) fn number<'s>(scope: &mut v8::PinScope<'s, '_>, id: u64) -> v8::Local<'s, v8::Value> {
     v8::Number::new(scope, id as f64).into()
+}
+
+/// Gives JavaScript an import, or throws why there is none.
+pub(super) fn returned_import(
+    scope: &mut v8::PinScope<'_, '_>,
+    import: Result<ImportId, ImportError>,
+    returned: &mut v8::ReturnValue<'_, v8::Value>,
+) {
+    match import {
+        Ok(import) => returned.set(number(scope, import)),
+        Err(error) => throw_error(scope, error.message()),
+    }
 }
 
 /// What an import of the current invocation (or of the isolate) stands for. `None` with an exception pending.

@@ -32,6 +32,7 @@ mod resources;
 mod rooms;
 mod rpc;
 mod rpc_signal;
+mod rpc_values;
 mod structured_clone;
 mod timers;
 mod tracing;
@@ -40,6 +41,7 @@ mod url;
 mod url_pattern;
 mod websocket;
 mod worker_loader;
+mod workers;
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::{
     html_rewriter, inspect, intrinsics, structured_clone, timers, tracing, unsafe_eval, url, url_pattern, websocket,
     worker_loader,
 };
-use super::{rpc, rpc_signal};
+use super::{rpc, rpc_signal, rpc_values, workers};
 use crate::compat::Flag;
 
 /// Puts a room's Rust functions on the object its JavaScript receives as `native`.
@@ -52,12 +52,15 @@ pub(super) const INTRINSICS: &str = "intrinsics";
 /// Every room. Order does not matter; names are unique.
 pub(super) static ROOMS: &[Room] = &[
     library("webidl", include_str!("../../js/webidl.js"), None),
-    library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install_rpc)),
+    library("rpc", include_str!("../../js/rpc.js"), Some(rpc::install)),
+    library("rpc_objects", include_str!("../../js/rpc_objects.js"), None),
+    library("rpc_values", include_str!("../../js/rpc_values.js"), Some(rpc_values::install)),
+    library("rpc_serve", include_str!("../../js/rpc_serve.js"), Some(rpc::install_serve)),
     library("rpc_http", include_str!("../../js/rpc_http.js"), None),
-    library("rpc_fetch", include_str!("../../js/rpc_fetch.js"), Some(rpc::install_fetch)),
+    library("rpc_fetch", include_str!("../../js/rpc_fetch.js"), Some(workers::install_fetch)),
     library("rpc_signal", include_str!("../../js/rpc_signal.js"), Some(rpc_signal::install)),
     library("rpc_streams", include_str!("../../js/rpc_streams.js"), None),
-    library("workers", include_str!("../../js/workers.js"), Some(rpc::install_workers)),
+    library("workers", include_str!("../../js/workers.js"), Some(workers::install)),
     library("durable_objects", include_str!("../../js/durable_objects.js"), Some(durable_objects::install)),
     library("durable_object_state", include_str!("../../js/durable_object_state.js"), None),
     library("durable_object_storage", include_str!("../../js/durable_object_storage.js"), None),
@@ -171,7 +174,7 @@ pub(super) static ROOMS: &[Room] = &[
         source: include_str!("../../js/caches.js"),
         on_scope: &["Cache", "CacheStorage"],
         on_global: &["caches"],
-        native: Some(rpc::install_caches),
+        native: Some(workers::install_caches),
     },
     Room {
         name: "url_pattern",

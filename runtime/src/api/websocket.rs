@@ -3,8 +3,9 @@
 use v8::{ValueDeserializerHelper, ValueSerializerHelper};
 
 use super::args::{new_array_buffer, set_function, throw_dom_exception, throw_error};
+use super::imports::id;
 use super::timers;
-use crate::invocation::{Hold, HoldKind, InvocationId};
+use crate::invocation::{Hold, HoldKind};
 use crate::isolate::state::IsolateState;
 use crate::rpc::state::{ImportError, RpcState};
 
@@ -34,11 +35,6 @@ pub(super) fn install_pipe(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'
     set_function(scope, native, "later", later)
 }
 
-/// Invocations are numbered by this isolate, far below 2⁵³.
-fn id(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> InvocationId {
-    value.number_value(scope).filter(|number| *number >= 0.0).map_or(0, |number| number as u64)
-}
-
 /// `current()`: the invocation whose turn it is; 0 in global scope.
 fn current<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
     let current = IsolateState::of(scope).current().map_or(0, |invocation| invocation.id);
@@ -48,7 +44,7 @@ fn current<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned:
 /// `later(invocation, callback)`: calls it in a turn of that invocation, after what is in the inbox already. When the
 /// invocation is over, nothing is called.
 fn later<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let owner = id(scope, arguments.get(0));
+    let owner = id(arguments.get(0));
     let Ok(callback) = v8::Local::<v8::Function>::try_from(arguments.get(1)) else { return };
     let (isolate, rpc) = (IsolateState::of(scope), RpcState::of(scope));
     let Some(invocation) = isolate.invocation(owner) else { return };
@@ -80,7 +76,7 @@ fn require_invocation<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _:
 /// `requireOwner(invocation)`: throws unless the socket of that invocation may be used now. The events of Durable
 /// Objects share what they open.
 fn require_owner<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let owner = id(scope, arguments.get(0));
+    let owner = id(arguments.get(0));
     if !timers::require_invocation(scope) {
         return;
     }
@@ -93,13 +89,13 @@ fn require_owner<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>,
 /// `refill(invocation) → boolean`: something is about to be delivered to it in a turn of its own. Whether it belongs to
 /// a Durable Object, and now has its budget whole again.
 fn refill<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
-    let owner = id(scope, arguments.get(0));
+    let owner = id(arguments.get(0));
     returned.set_bool(IsolateState::of(scope).invocation(owner).is_some_and(|invocation| invocation.refill()));
 }
 
 /// `opened(invocation) → task`: the invocation has a socket that is being read, which keeps it as `waitUntil` does.
 fn opened<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
-    let owner = id(scope, arguments.get(0));
+    let owner = id(arguments.get(0));
     let Some(invocation) = IsolateState::of(scope).invocation(owner) else { return };
     match RpcState::of(scope).start_task(owner, Hold::new(&invocation, HoldKind::WaitUntil)) {
         Some(task) => returned.set_double(task as f64),
@@ -109,7 +105,7 @@ fn opened<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut re
 
 /// `closed(task)`.
 fn closed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let task = id(scope, arguments.get(0));
+    let task = id(arguments.get(0));
     RpcState::of(scope).end_task(task);
 }
 

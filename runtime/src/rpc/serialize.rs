@@ -29,7 +29,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// The number `js/rpc.js` knows it by.
+    /// The number `js/rpc_values.js` knows it by.
     fn code(self) -> i32 {
         match self {
             Self::Arguments => 0,
@@ -242,7 +242,7 @@ impl v8::ValueSerializerImpl for Writer {
 }
 
 impl Writer {
-    /// Asks `js/rpc.js` what the object is: an import's id, a part to write (type, value), or nothing it knows.
+    /// Asks `js/rpc_values.js` what the object is: an import's id, a part to write (type, value), or nothing it knows.
     fn describe<'s>(
         &self,
         scope: &mut v8::PinScope<'s, '_>,

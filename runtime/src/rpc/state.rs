@@ -66,7 +66,7 @@ impl ImportError {
     }
 }
 
-/// The functions of `js/rpc.js` that Rust calls.
+/// The functions of `js/rpc*.js` that Rust calls.
 pub(crate) struct Js {
     pub(crate) make_stub: v8::Global<v8::Function>,
     pub(crate) describe: v8::Global<v8::Function>,
@@ -129,13 +129,13 @@ impl RpcState {
         let placeholder = v8::Private::new(scope, Some(key));
         let js = Rc::new(Js {
             make_stub: global(scope, "rpc", "makeStub")?,
-            describe: global(scope, "rpc", "describe")?,
-            substitute: global(scope, "rpc", "substitute")?,
-            revive: global(scope, "rpc", "revive")?,
-            serve: global(scope, "rpc", "serve")?,
+            describe: global(scope, "rpc_values", "describe")?,
+            substitute: global(scope, "rpc_values", "substitute")?,
+            revive: global(scope, "rpc_values", "revive")?,
+            serve: global(scope, "rpc_serve", "serve")?,
             entrypoint: global(scope, "workers", "entrypoint")?,
-            object_prototype: global(scope, "rpc", "objectPrototype")?,
-            error_prototypes: global(scope, "rpc", "errorPrototypes")?,
+            object_prototype: global(scope, "rpc_values", "objectPrototype")?,
+            error_prototypes: global(scope, "rpc_values", "errorPrototypes")?,
             placeholder: v8::Global::new(scope, placeholder),
         });
         *self.js.borrow_mut() = Some(js.clone());

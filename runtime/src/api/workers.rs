@@ -1,0 +1,151 @@
+//! The Rust halves of the rooms `workers`, `rpc_fetch` and `caches`: tasks and ends of the current invocation, and what the Worker
+//! has of its own: its exports, its `env`, where its fetches go.
+
+use std::cell::Cell;
+
+use super::args::{set_function, throw_error};
+use super::imports::{id, number, own_export, returned_import};
+use super::tracing;
+use crate::channel::Channels;
+use crate::invocation::{Hold, HoldKind};
+use crate::isolate::state::IsolateState;
+use crate::limits::Cause;
+use crate::rpc::state::{ImportId, Keep, RpcState};
+use crate::rpc::{Cap, CapKind, RpcError, errors};
+
+type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
+type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
+
+pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "startTask", start_task)?;
+    set_function(scope, native, "endTask", end_task)?;
+    set_function(scope, native, "taskThrew", task_threw)?;
+    set_function(scope, native, "abort", abort)?;
+    set_function(scope, native, "abortIsolate", abort_isolate)?;
+    set_function(scope, native, "loopback", loopback)?;
+    set_function(scope, native, "mainExports", main_exports)?;
+    set_function(scope, native, "env", env)?;
+    set_function(scope, native, "traced", tracing::traced)?;
+    set_function(scope, native, "invocation", tracing::current_invocation)?;
+    set_function(scope, native, "addTracing", tracing::add_tracing)?;
+    super::async_context::install(scope, native)
+}
+
+pub(super) fn install_fetch(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "traced", tracing::traced)?;
+    set_function(scope, native, "threw", tracing::threw)?;
+    set_function(scope, native, "outbound", outbound)
+}
+
+pub(super) fn install_caches(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "traced", tracing::traced)?;
+    set_function(scope, native, "warn", tracing::warn)?;
+    set_function(scope, native, "cache", cache)
+}
+
+/// `startTask()`: a `waitUntil` task of the current invocation.
+fn start_task<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    let Some(current) = IsolateState::of(scope).current() else {
+        return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
+    };
+    let task = RpcState::of(scope).start_task(current.id, Hold::new(&current, HoldKind::WaitUntil));
+    match task {
+        Some(task) => returned.set(number(scope, task)),
+        None => throw_error(scope, "This Worker has too many waitUntil() tasks pending."),
+    }
+}
+
+fn end_task<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    let task = id(arguments.get(0));
+    RpcState::of(scope).end_task(task);
+}
+
+fn task_threw<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    if let Some(host) = super::host(scope) {
+        host.report_exception(scope, arguments.get(0), super::Uncaught::Thrown);
+    }
+}
+
+/// `abort(reason)`: ends the current invocation and stops what runs; JavaScript is stopped at the next branch it takes.
+fn abort<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    let isolate = IsolateState::of(scope);
+    let Some(current) = isolate.current() else {
+        return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
+    };
+    let error = RpcError { remote: false, ..errors::from_js(scope, arguments.get(0)) };
+    current.abort(&error, isolate.turn_cpu_ns());
+    isolate.set_aborted();
+    scope.terminate_execution();
+}
+
+/// `abortIsolate()`: ends the isolate and stops what runs. Whoever waits for one of its invocations gets an internal
+/// error; the next call starts a new isolate.
+fn abort_isolate<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _: Returned<'_>) {
+    let isolate = IsolateState::of(scope);
+    if isolate.current().is_none() {
+        return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
+    }
+    let mut reference = [0; 12];
+    if getrandom::fill(&mut reference).is_err() {
+        return throw_error(scope, "This system has no random numbers.");
+    }
+    let reference: String = reference.iter().map(|byte| format!("{byte:02x}")).collect();
+    ::tracing::warn!(reference, "a Worker ended its own isolate");
+    let message = format!("internal error; reference = {reference}");
+    let error = RpcError { remote: false, ..RpcError::new("Error", message) };
+    // Ended first: who hears of it and calls again finds that it is.
+    isolate.shared.end(Cause::Shutdown);
+    isolate.abort_all(&error);
+}
+
+/// `loopback(name, props?)`: an import of one of this Worker's own entrypoints, for any invocation.
+fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let Some(spec) = own_export(scope, &arguments) else { return };
+    // While the isolate is going, nobody can call it.
+    let Some(isolate) = IsolateState::of(scope).isolate() else { return };
+    let target = isolate.entrypoint(spec);
+    let import = RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
+    returned_import(scope, import, &mut returned);
+}
+
+/// `outbound()`: the import of where global `fetch()` goes; undefined when nowhere.
+fn outbound<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    channel(scope, &mut returned, |rpc| &rpc.outbound, |channels| channels.global_outbound.as_ref());
+}
+
+/// `cache()`: the import of where the Cache API's requests go; undefined when nowhere.
+fn cache<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    channel(scope, &mut returned, |rpc| &rpc.cache, |channels| channels.cache.as_ref());
+}
+
+/// Imports a channel of the Worker, once, for any invocation.
+fn channel(
+    scope: &mut v8::PinScope<'_, '_>,
+    returned: &mut Returned<'_>,
+    place: impl Fn(&RpcState) -> &Cell<Option<ImportId>>,
+    pick: impl FnOnce(&Channels) -> Option<&Cap>,
+) {
+    let rpc = RpcState::of(scope);
+    if let Some(import) = place(&rpc).get() {
+        return returned.set(number(scope, import));
+    }
+    let worker = IsolateState::of(scope).worker.borrow().clone();
+    let Some(cap) = worker.and_then(|worker| pick(&worker.channels).cloned()) else { return };
+    let import = rpc.import(Cap { kind: CapKind::Service, ..cap }, None, Keep::UntilDropped);
+    place(&rpc).set(import.ok());
+    returned_import(scope, import, returned);
+}
+
+fn main_exports<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    let worker = IsolateState::of(scope).worker.borrow().clone();
+    if let Some(main) = worker.as_ref().and_then(|worker| worker.main.borrow().clone()) {
+        returned.set(v8::Local::new(scope, main).into());
+    }
+}
+
+fn env<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    let worker = IsolateState::of(scope).worker.borrow().clone();
+    if let Some(env) = worker.as_ref().and_then(|worker| worker.env.borrow().clone()) {
+        returned.set(v8::Local::new(scope, env).into());
+    }
+}
