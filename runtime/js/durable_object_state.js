@@ -32,14 +32,15 @@ class DurableObjectState {
   get facets() {
     return (this.#facets ??= load('durable_object_facets').facetsOf(this.#object, this.id));
   }
-  // Nothing is delivered to the object until the promise of `closure` settles; if it fails, the object is made anew.
+  // Nothing is delivered to the object until the promise of `closure` settles; if it fails, that ends the object.
   blockConcurrencyWhile(closure) {
     const object = this.#object;
     const running = (async () => closure())();
     object.gate = apply(promiseThen, running, [
       () => {},
-      () => {
+      (error) => {
         object.broken = true;
+        this.#abort(error);
       },
     ]);
     return running;

@@ -106,6 +106,8 @@ function rootOf(state, path) {
 
 function rootOfPromise(state, path) {
   if (state.phase === 'pending') return state.pipeline;
+  // Calls on it fail as it did.
+  if (state.phase === 'failed') return 0;
   if (state.phase === 'disposed') throw new Error('RPC promise used after being disposed.');
   native.requireCurrent(state.invocation);
   const value = state.value;
@@ -146,7 +148,14 @@ function start(state, args, result) {
   return apply(promiseThen, arrived, [
     () => {
       if (pipeline !== 0) native.drop(pipeline);
-      return settle(result, native.take(call));
+      let taken;
+      try {
+        taken = native.take(call);
+      } catch (error) {
+        if (result !== undefined && result.phase === 'pending') result.phase = 'failed';
+        throw error;
+      }
+      return settle(result, taken);
     },
   ]);
 }
@@ -333,6 +342,7 @@ function makePromise(target, args) {
   } catch (error) {
     // An asynchronous function does not throw at once.
     state.inner = promiseReject(error);
+    state.phase = 'failed';
   }
   return makeCallable(RpcPromise.prototype, state);
 }

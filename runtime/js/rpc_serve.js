@@ -3,6 +3,7 @@
 const {
   promiseThen,
   promiseResolve,
+  promiseReject,
   apply,
   deleteProperty,
   getPrototypeOf,
@@ -13,7 +14,7 @@ const {
 const { isObject, hasOwn, stateOf, isTarget, isPlainFunction } = load('rpc_objects');
 const { STUB, SERVICE, PROPERTY, LOOPBACK } = load('rpc_objects');
 const { giving } = load('rpc_values');
-const { statesOf, disposeAll } = load('rpc');
+const { statesOf, disposeAll, letGo: disposeStub } = load('rpc');
 
 function failLookup(name) {
   throw new TypeError(`The RPC receiver does not implement the method "${name}".`);
@@ -85,7 +86,13 @@ function pathText(path) {
 function callMember({ value, receiver }, path, args, handler) {
   if (args === undefined) return value;
   if (typeof value !== 'function') throw new TypeError(`"${pathText(path)}" is not a function.`);
-  return apply(value, receiver, handler === undefined ? args : handlerArguments(value, path, args, handler));
+  const given = handler === undefined ? args : handlerArguments(value, path, args, handler);
+  try {
+    return apply(value, receiver, given);
+  } catch (error) {
+    // As one that an asynchronous method throws: what is thrown at once is the platform's.
+    return promiseReject(error);
+  }
 }
 
 // A handler that is a plain object gets one argument, then `env` and `ctx`.
@@ -113,14 +120,16 @@ function handlerArguments(method, path, args, { env, context }) {
 
 // Called by Rust for each call on an exported object. `reply` and `result` name who waits for the answer.
 function serve(target, ownAccess, path, args, stubs, reply, result) {
-  answer(() => callMember(lookup(target, ownAccess, path, RESERVED), path, args), stubs, reply, result);
+  answer(() => callMember(lookup(target, ownAccess, path, RESERVED), path, args), stubs, reply, result, true);
 }
 
-function answer(call, stubs, reply, result) {
+// Answers a call with what `call` gives, now or later. `isMethod`: what that is rejected with, a method of the program has
+// thrown.
+function answer(call, stubs, reply, result, isMethod) {
   const states = stubs === undefined ? [] : statesOf(stubs);
-  const fail = (error) => {
+  const fail = (error, byMethod = false) => {
     disposeAll(states);
-    native.fail(reply, result, error);
+    native.fail(reply, result, error, byMethod);
   };
   let value;
   try {
@@ -137,10 +146,10 @@ function answer(call, stubs, reply, result) {
         fail(error);
         return;
       }
-      // What came as an argument lasts for the call.
-      disposeAll(states);
+      // What came as an argument lasts for the call, or as long as the result that it is in.
+      for (let i = 0; i < states.length; i++) if (states[i].given !== true) disposeStub(states[i]);
     },
-    fail,
+    (error) => fail(error, isMethod),
   ]);
 }
 
@@ -171,7 +180,9 @@ function succeed(value, reply, result) {
     giving.stubs = undefined;
   }
   // Calls that were pipelined on the result may still go through the stubs in it.
-  if (given.length > 0 && !native.onRelease(result, () => disposeAll(given))) disposeAll(given);
+  if (given.length === 0) return;
+  for (let i = 0; i < given.length; i++) given[i].given = true;
+  if (!native.onRelease(result, () => disposeAll(given))) disposeAll(given);
 }
 
 return { serve, answer, callMember, lookup, RESERVED, RESERVED_OF_ENTRYPOINTS };

@@ -15,6 +15,8 @@ const AHEAD_BYTES_MAX = 64 << 10;
 const WHOLE_BYTES = 1 << 20;
 // Bytes that may be on their way to a WritableStream; a write that would add to them waits for room.
 const WINDOW_BYTES_MAX = 64 << 10;
+// What a write counts at least: each is a message.
+const WRITE_BYTES_MIN = 256;
 
 // The far end of a ReadableStream that was sent. As on the platform it is read ahead, so that who writes into it gets on
 // before anybody reads.
@@ -243,7 +245,7 @@ function writableTo(stub) {
   const streams = load('streams_writable');
   const inner = streams.createInner(
     async (chunk) => {
-      const bytes = isView(chunk) ? chunk.byteLength : WINDOW_BYTES_MAX;
+      const bytes = isView(chunk) ? (chunk.byteLength > WRITE_BYTES_MIN ? chunk.byteLength : WRITE_BYTES_MIN) : WINDOW_BYTES_MAX;
       await until(WINDOW_BYTES_MAX - 1);
       onTheWay += bytes;
       apply(promiseThen, rpc.invoke(sink, ['write'], [chunk]), [

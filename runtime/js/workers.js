@@ -140,6 +140,13 @@ function makeLoopback(name) {
   return callable;
 }
 
+// A class that is no entrypoint may have a namespace of Durable Objects without saying that it is made for one.
+function isOtherObjectClass(name, value) {
+  return (
+    typeof value === 'function' && !extendsClass(value, WorkerEntrypoint) && load('durable_objects').hasNamespace(name)
+  );
+}
+
 let exported;
 
 function loopbacks() {
@@ -150,7 +157,7 @@ function loopbacks() {
   for (let i = 0; i < names.length; i++) {
     const name = names[i];
     const value = main[name];
-    if (extendsClass(value, DurableObject)) {
+    if (extendsClass(value, DurableObject) || isOtherObjectClass(name, value)) {
       defineProperty(stubs, name, {
         __proto__: null,
         value: load('durable_objects').makeOwn(name),
@@ -254,14 +261,15 @@ function entrypoint(name, props, path, args, stubs, reply, result, object, isEve
       object === undefined
         ? () => deliver((kind) => findHandler(name, props, kind))
         : () => inObject(name, object, props, args, (instance) => deliver((kind) => handlerOfObject(instance, kind)));
-    answer(start, stubs, reply, result);
+    answer(start, stubs, reply, result, false);
     return;
   }
   const call =
     object === undefined
       ? () => callEntrypoint(name, props, path, args)
       : () => callObject(name, object, props, path, args);
-  answer(native.traced() ? traced(path, args, call) : call, stubs, reply, result);
+  const isMethod = object !== undefined && eventOf(path, args) === undefined;
+  answer(native.traced() ? traced(path, args, call) : call, stubs, reply, result, isMethod);
 }
 
 function traced(path, args, call) {
@@ -322,9 +330,20 @@ function callObject(name, object, props, path, args) {
   const event = eventOf(path, args);
   const deliver = (instance) => {
     if (event !== undefined) return event.deliver(handlerOf(instance, event.name));
+    requireRpc(name);
     return callMember(lookup(instance, false, path, RESERVED_OF_ENTRYPOINTS), path, args);
   };
   return inObject(name, object, props, args, deliver);
+}
+
+function requireRpc(name) {
+  const main = native.mainExports();
+  if (!apply(hasOwnProperty, main, [name]) || extendsClass(main[name], DurableObject)) return;
+  throw new TypeError(
+    'The receiving Durable Object does not support RPC, because its class was not declared with `extends ' +
+      'DurableObject`. In order to enable RPC, make sure your class extends the special class `DurableObject`, which ' +
+      'can be imported from the module "cloudflare:workers".',
+  );
 }
 
 function handlerOf(handler, name) {

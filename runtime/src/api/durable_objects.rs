@@ -66,7 +66,7 @@ impl Capability for Gone {
 fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>) {
     match RpcState::of(scope).import(cap, None, Keep::UntilDropped) {
         Ok(import) => returned.set(number(scope, import)),
-        Err(error) => throw_error(scope, error.message()),
+        Err(error) => throw_error(scope, &error.message()),
     }
 }
 
@@ -169,6 +169,6 @@ fn object<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut re
     let cap = namespace.object(ObjectKey { id, name, ..ObjectKey::default() });
     match RpcState::of(scope).import(cap, Some(current.id), Keep::UntilDropped) {
         Ok(import) => returned.set(number(scope, import)),
-        Err(error) => throw_error(scope, error.message()),
+        Err(error) => throw_error(scope, &error.message()),
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn returned_import(
 ) {
     match import {
         Ok(import) => returned.set(number(scope, import)),
-        Err(error) => throw_error(scope, error.message()),
+        Err(error) => throw_error(scope, &error.message()),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn imported(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8
     match RpcState::of(scope).imported(id(value), current) {
         Ok(cap) => Some(cap),
         Err(error) => {
-            throw_error(scope, error.message());
+            throw_error(scope, &error.message());
             None
         }
     }

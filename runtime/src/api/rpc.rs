@@ -7,8 +7,8 @@ use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
 use crate::rpc::exports::Access;
 use crate::rpc::outgoing::Waits;
-use crate::rpc::serve::{self, Member, Settled};
-use crate::rpc::state::{ImportError, Keep, RpcState};
+use crate::rpc::serve::{self, Member, Settled, Thrower};
+use crate::rpc::state::{ImportError, Keep, RpcState, foreign};
 use crate::rpc::{CapKind, exports, outgoing};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
@@ -127,7 +127,7 @@ fn export_as<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: &Arguments<'s>, re
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     };
     let Some(cap) = serve::export_own(scope, member, kind, function(arguments.get(3))) else {
-        return throw_error(scope, ImportError::TooMany.message());
+        return throw_error(scope, &ImportError::TooMany.message());
     };
     let import = RpcState::of(scope).import(cap, Some(current.id), keep);
     returned_import(scope, import, returned);
@@ -147,7 +147,7 @@ fn require_current<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s
     let wanted = id(arguments.get(0));
     let current = IsolateState::of(scope).current().map_or(0, |invocation| invocation.id);
     if wanted != current {
-        let message = ImportError::Foreign.message().replace("Client", "JsRpcPromise");
+        let message = foreign("JsRpcPromise");
         throw_error(scope, &message);
     }
 }
@@ -166,11 +166,12 @@ fn succeed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Re
     let _ = serve::succeeded(scope, settled);
 }
 
-/// `fail(reply, result, error)`.
+/// `fail(reply, result, error, byMethod)`.
 fn fail<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
     let reply = id(arguments.get(0));
     let result = Some(id(arguments.get(1))).filter(|result| *result != 0);
-    serve::failed(scope, reply, result, arguments.get(2));
+    let by = if arguments.get(3).is_true() { Thrower::Method } else { Thrower::Platform };
+    serve::failed(scope, reply, result, arguments.get(2), by);
 }
 
 /// `onRelease(result, callback)`: false when nobody holds the result any more.

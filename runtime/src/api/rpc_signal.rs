@@ -7,7 +7,7 @@ use super::imports::{id, number};
 use crate::isolate::state::IsolateState;
 use crate::rpc::serialize::{Purpose, serialize};
 use crate::rpc::signal::{Trigger, TriggerCap};
-use crate::rpc::state::{ImportError, Keep, RpcState};
+use crate::rpc::state::{Keep, RpcState, foreign};
 use crate::rpc::{Cap, CapKind, outgoing};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
@@ -37,7 +37,7 @@ fn new_trigger<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut retur
             let imported = imported.map(|import| number(scope, import));
             returned.set(v8::Array::new_with_elements(scope, &imported).into());
         }
-        Err(error) => throw_error(scope, error.message()),
+        Err(error) => throw_error(scope, &error.message()),
     }
 }
 
@@ -48,7 +48,7 @@ fn trigger<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Re
         Ok(cap) => cap,
         // A trigger goes only with the invocation that made it, so that one is over where there is none.
         Err(_) => {
-            let message = ImportError::Foreign.message().replace("Client", "RefcountedCanceler");
+            let message = foreign("RefcountedCanceler");
             return throw_error(scope, &message);
         }
     };

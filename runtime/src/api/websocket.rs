@@ -7,7 +7,7 @@ use super::imports::id;
 use super::timers;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::state::IsolateState;
-use crate::rpc::state::{ImportError, RpcState};
+use crate::rpc::state::{RpcState, foreign};
 
 /// The largest serialized attachment, in bytes, as on the platform.
 const ATTACHMENT_BYTES_MAX: usize = 16 << 10;
@@ -82,7 +82,7 @@ fn require_owner<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>,
     }
     let Some(current) = IsolateState::of(scope).current() else { return };
     if current.id != owner && !current.is_of_object() {
-        throw_error(scope, &ImportError::Foreign.message().replace("Client", "Native"));
+        throw_error(scope, &foreign("Native"));
     }
 }
 

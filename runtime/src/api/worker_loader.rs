@@ -40,7 +40,7 @@ fn import(scope: &mut v8::PinScope<'_, '_>, target: Arc<dyn Capability>, keep: K
     match RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, Some(current.id), keep) {
         Ok(import) => Some(import),
         Err(error) => {
-            throw_error(scope, error.message());
+            throw_error(scope, &error.message());
             None
         }
     }

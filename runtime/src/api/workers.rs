@@ -72,7 +72,8 @@ fn abort<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Retu
     let Some(current) = isolate.current() else {
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     };
-    let error = RpcError { remote: false, ..errors::from_js(scope, arguments.get(0)) };
+    let reset = current.is_of_object();
+    let error = RpcError { remote: false, reset, ..errors::from_js(scope, arguments.get(0)) };
     current.abort(&error, isolate.turn_cpu_ns());
     isolate.set_aborted();
     scope.terminate_execution();

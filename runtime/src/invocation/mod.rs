@@ -65,9 +65,10 @@ pub(crate) struct InvocationState {
     replies: RefCell<HashSet<u64>>,
     shared: Arc<Shared>,
     threw: Cell<bool>,
-    of_object: Cell<bool>,
+    /// The id of the Durable Object that it is.
+    object: RefCell<Option<Arc<str>>>,
     /// Its program ended it: nothing of it goes on.
-    aborted: Cell<bool>,
+    aborted: RefCell<Option<RpcError>>,
     finished: Cell<bool>,
     on_end: RefCell<Option<OnEnd>>,
     /// Set when somebody wants its trace.
@@ -98,8 +99,8 @@ impl InvocationState {
             replies: RefCell::default(),
             shared: shared.clone(),
             threw: Cell::new(false),
-            of_object: Cell::new(false),
-            aborted: Cell::new(false),
+            object: RefCell::default(),
+            aborted: RefCell::default(),
             finished: Cell::new(false),
             on_end: RefCell::new(on_end),
             tracer,
@@ -124,7 +125,7 @@ impl InvocationState {
     /// Gives a Durable Object's invocation its whole CPU budget and its subrequests again, from the next turn on: each thing that is
     /// delivered to an object has one. False for other invocations, which have one for all they do.
     pub(crate) fn refill(&self) -> bool {
-        let of_object = self.of_object.get();
+        let of_object = self.is_of_object();
         if of_object {
             self.cpu_refilled_ns.set(self.cpu_used_ns.get());
             self.sub_requests.set(0);
@@ -177,8 +178,17 @@ impl InvocationState {
     /// Its program ends it: whoever waits hears why, and nothing of it goes on after this turn.
     pub(crate) fn abort(&self, error: &RpcError, turn_ns: u64) {
         self.threw.set(true);
-        self.aborted.set(true);
+        self.shared.note_aborted(self.id, error);
+        if self.is_of_object() {
+            self.shared.object_ended(self.id, Some(error));
+        }
+        *self.aborted.borrow_mut() = Some(error.clone());
         self.answer_all(error, turn_ns);
+    }
+
+    /// Why its program has ended it, if it has.
+    pub(crate) fn aborted(&self) -> Option<RpcError> {
+        self.aborted.borrow().clone()
     }
 
     /// Nobody waits for its answer any more; what it does for itself goes on.
@@ -210,7 +220,7 @@ impl InvocationState {
 
     /// Whether it is unanswered and nothing can change that.
     pub(crate) fn hung(&self) -> bool {
-        !self.answered() && self.unreachable() && !self.of_object.get()
+        !self.answered() && self.unreachable() && !self.is_of_object()
     }
 
     pub(crate) fn timer_fired(&self) {
@@ -222,22 +232,27 @@ impl InvocationState {
     }
 
     /// It is a Durable Object's: all events of the object are one invocation, which goes on until the object ends.
-    pub(crate) fn set_of_object(&self) {
-        self.of_object.set(true);
+    pub(crate) fn set_object(&self, id: &str) {
+        *self.object.borrow_mut() = Some(id.into());
     }
 
     pub(crate) fn is_of_object(&self) -> bool {
-        self.of_object.get()
+        self.object.borrow().is_some()
+    }
+
+    /// The id of the Durable Object that it is.
+    pub(crate) fn object_id(&self) -> Option<Arc<str>> {
+        self.object.borrow().clone()
     }
 
     /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task
     /// can still make progress. Pending calls, timers and callbacks do not keep it. A Durable Object's is over only when
     /// it was aborted.
     pub(crate) fn over(&self) -> bool {
-        if self.of_object.get() {
-            return self.aborted.get();
+        if self.is_of_object() {
+            return self.aborted.borrow().is_some();
         }
-        self.aborted.get()
+        self.aborted.borrow().is_some()
             || (self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable()))
     }
 

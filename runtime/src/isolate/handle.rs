@@ -2,9 +2,9 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::inbox::{Invoke, Item, Shared};
+use super::inbox::{Invoke, Item, Life, Shared};
 use super::thread;
 use super::{EntrypointSpec, IsolateConfig, LoadCode, LoadError, LoadReport, SpawnError};
 use crate::channel::InvocationReport;
@@ -66,7 +66,8 @@ impl Isolate {
     /// called, and lives as long as the isolate.
     #[must_use]
     pub fn object(&self, spec: EntrypointSpec, key: ObjectKey) -> Arc<Entrypoint> {
-        Arc::new(Entrypoint { isolate: self.clone(), spec: Arc::new(spec), object: Some(Arc::new(key)) })
+        let object = Object { key: Arc::new(key), life: OnceLock::new() };
+        Arc::new(Entrypoint { isolate: self.clone(), spec: Arc::new(spec), object: Some(object) })
     }
 
     /// Ends the isolate from any thread. The first cause wins; running JavaScript is terminated, everyone who waits
@@ -120,16 +121,27 @@ impl WeakIsolate {
 pub struct Entrypoint {
     isolate: Isolate,
     spec: Arc<EntrypointSpec>,
-    object: Option<Arc<ObjectKey>>,
+    object: Option<Object>,
 }
+
+/// A Durable Object that an entrypoint means.
+struct Object {
+    key: Arc<ObjectKey>,
+    /// The life that it was first called in: what ends that life breaks this reference for good. A facet's is looked up
+    /// each time, since its parent decides what becomes of it.
+    life: OnceLock<Arc<Life>>,
+}
+
+/// Whose event a call is.
+type Event = (InvocationId, Option<(Arc<ObjectKey>, Arc<Life>)>);
 
 impl Entrypoint {
     /// Starts an invocation. `on_end` is called once, on the isolate's thread, when nothing of it is left.
     /// Dropping the returned handle does not end it.
     pub fn invoke(&self, call: Call, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
-        match self.invocation() {
-            Some(id) => self.start(id, call, reply, None, on_end),
-            None => self.refuse(reply, on_end),
+        match self.event() {
+            Ok(event) => self.start(event, call, reply, None, on_end),
+            Err(error) => self.refuse(error, reply, on_end),
         }
     }
 
@@ -140,22 +152,37 @@ impl Entrypoint {
         reply: Reply,
         on_end: Option<OnEnd>,
     ) -> (Invocation, Option<Arc<dyn Capability>>) {
-        let Some(id) = self.invocation() else { return (self.refuse(reply, on_end), None) };
-        let (result, pipeline) = ObjectRef::result_of(&self.isolate, id);
-        (self.start(id, call, reply, Some(result), on_end), Some(pipeline))
+        let event = match self.event() {
+            Ok(event) => event,
+            Err(error) => return (self.refuse(error, reply, on_end), None),
+        };
+        let (result, pipeline) = ObjectRef::result_of(&self.isolate, event.0);
+        (self.start(event, call, reply, Some(result), on_end), Some(pipeline))
     }
 
-    /// A new invocation, or the object's, which all its events belong to. `None`: there are too many objects.
-    fn invocation(&self) -> Option<InvocationId> {
+    /// A new invocation, or the object's, which all its events belong to. An error: the object is broken, or there are
+    /// too many.
+    fn event(&self) -> Result<Event, RpcError> {
         let shared = self.isolate.shared();
-        match &self.object {
-            None => Some(shared.next_id()),
-            Some(key) => shared.object_invocation(self.spec.name.as_deref().unwrap_or("default"), key),
+        let Some(Object { key, life }) = &self.object else { return Ok((shared.next_id(), None)) };
+        let life = match life.get() {
+            Some(life) => Arc::clone(life),
+            None => {
+                let class = self.spec.name.as_deref().unwrap_or("default");
+                let found = shared.object_life(class, key).ok_or_else(|| RpcError {
+                    overloaded: true,
+                    ..RpcError::new("Error", "There are too many Durable Objects.")
+                })?;
+                if key.facet.is_none() { Arc::clone(life.get_or_init(|| found)) } else { found }
+            }
+        };
+        match life.broken() {
+            Some(why) => Err(why.clone()),
+            None => Ok((life.invocation, Some((key.clone(), life)))),
         }
     }
 
-    fn refuse(&self, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
-        let error = RpcError { overloaded: true, ..RpcError::new("Error", "There are too many Durable Objects.") };
+    fn refuse(&self, error: RpcError, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
         reply.send(Err(error));
         if let Some(on_end) = on_end {
             on_end(InvocationReport { outcome: Outcome::Exception, usage: Usage::default() });
@@ -165,13 +192,13 @@ impl Entrypoint {
 
     fn start(
         &self,
-        id: InvocationId,
+        (id, object): Event,
         call: Call,
         reply: Reply,
         result: Option<ExportId>,
         on_end: Option<OnEnd>,
     ) -> Invocation {
-        let (entrypoint, object) = (self.spec.clone(), self.object.clone());
+        let entrypoint = self.spec.clone();
         self.isolate.shared().request(Box::new(Invoke { id, entrypoint, object, call, reply, result, on_end }));
         // One event of an object cannot be ended by itself.
         let id = self.object.is_none().then_some(id);

@@ -1,7 +1,7 @@
 //! The way into an isolate: a queue read by its thread, and the sticky cause that ends it.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
@@ -44,7 +44,7 @@ pub(crate) struct Invoke {
     pub(crate) id: InvocationId,
     pub(crate) entrypoint: Arc<EntrypointSpec>,
     /// Which object, when the entrypoint is a class of Durable Objects.
-    pub(crate) object: Option<Arc<ObjectKey>>,
+    pub(crate) object: Option<(Arc<ObjectKey>, Arc<Life>)>,
     pub(crate) call: Call,
     pub(crate) reply: Reply,
     /// Stands for the call's result, for pipelining.
@@ -63,6 +63,22 @@ pub(crate) enum Scope {
 
 /// Durable Objects of one isolate.
 pub(crate) const OBJECTS_MAX: usize = 100_000;
+
+/// Ends of invocations that are remembered.
+const ABORTED_MAX: usize = 64;
+
+/// One life of a Durable Object: all its events, until it is ended.
+pub(crate) struct Life {
+    pub(crate) invocation: InvocationId,
+    broken: OnceLock<RpcError>,
+}
+
+impl Life {
+    /// Why it is over, when its program ended it.
+    pub(crate) fn broken(&self) -> Option<&RpcError> {
+        self.broken.get()
+    }
+}
 
 /// An object's class, id and facet.
 type ObjectName = (String, String, String);
@@ -91,8 +107,11 @@ pub(crate) struct Shared {
     /// Whether there are memories that grow unseen, and whether the thread was asked to look at them and has not yet.
     has_wasm: AtomicBool,
     look_asked: AtomicBool,
-    /// The invocation of each Durable Object that was called: all its events are one.
-    objects: Mutex<HashMap<ObjectName, InvocationId>>,
+    /// The life of each Durable Object that was called.
+    objects: Mutex<HashMap<ObjectName, Arc<Life>>>,
+    /// The latest invocations that their programs have ended, and why: for the calls on objects of theirs that were on
+    /// their way.
+    aborted: Mutex<VecDeque<(InvocationId, RpcError)>>,
     next_id: AtomicU64,
 }
 
@@ -114,6 +133,7 @@ impl Shared {
             has_wasm: AtomicBool::new(false),
             look_asked: AtomicBool::new(false),
             objects: Mutex::default(),
+            aborted: Mutex::default(),
             next_id: AtomicU64::new(1),
         }
     }
@@ -144,20 +164,45 @@ impl Shared {
         self.next_id.fetch_add(1, SeqCst)
     }
 
-    /// The invocation of an object, which goes on until the object ends. `None`: there are too many objects.
-    pub(crate) fn object_invocation(&self, class: &str, key: &ObjectKey) -> Option<InvocationId> {
+    /// The life that an object has now. `None`: there are too many objects.
+    pub(crate) fn object_life(&self, class: &str, key: &ObjectKey) -> Option<Arc<Life>> {
         let (id, facet) = key.identity();
         let mut objects = self.objects.lock();
         let known = objects.len();
         match objects.entry((class.to_owned(), id, facet)) {
-            Entry::Occupied(entry) => Some(*entry.get()),
-            Entry::Vacant(entry) => (known < OBJECTS_MAX).then(|| *entry.insert(self.next_id())),
+            Entry::Occupied(entry) => Some(Arc::clone(entry.get())),
+            Entry::Vacant(entry) => (known < OBJECTS_MAX).then(|| {
+                let life = Life { invocation: self.next_id(), broken: OnceLock::new() };
+                Arc::clone(entry.insert(Arc::new(life)))
+            }),
         }
     }
 
-    /// The invocation of an object is over: the next event begins another.
-    pub(crate) fn object_ended(&self, invocation: InvocationId) {
-        self.objects.lock().retain(|_, known| *known != invocation);
+    /// An object's life is over: its next event begins another. `why`, when its program ended it, is what stubs of this
+    /// life answer with from now on.
+    pub(crate) fn object_ended(&self, invocation: InvocationId, why: Option<&RpcError>) {
+        self.objects.lock().retain(|_, life| {
+            let over = life.invocation == invocation;
+            if over && let Some(why) = why {
+                // Nobody else ends it.
+                let _ = life.broken.set(why.clone());
+            }
+            !over
+        });
+    }
+
+    /// A program has ended its invocation.
+    pub(crate) fn note_aborted(&self, invocation: InvocationId, why: &RpcError) {
+        let mut aborted = self.aborted.lock();
+        if aborted.len() >= ABORTED_MAX {
+            aborted.pop_front();
+        }
+        aborted.push_back((invocation, why.clone()));
+    }
+
+    /// Why its program has ended an invocation, if it did so lately.
+    pub(crate) fn why_aborted(&self, invocation: InvocationId) -> Option<RpcError> {
+        self.aborted.lock().iter().find(|(id, _)| *id == invocation).map(|(_, why)| why.clone())
     }
 
     /// Keeps a reply that an invocation owes; returns its key.

@@ -183,6 +183,11 @@ impl Thread {
 
     fn invoke(&mut self, invoke: Invoke) {
         let Invoke { id, entrypoint, object, call, reply, result, on_end } = invoke;
+        let (object, life) = object.unzip();
+        if let Some(why) = life.as_ref().and_then(|life| life.broken()) {
+            // Its life ended while the event was on its way.
+            return event_reply(reply, on_end).send(Err(why.clone()));
+        }
         if object.is_some()
             && let Some(invocation) = self.vm.state.invocation(id)
         {
@@ -203,8 +208,8 @@ impl Thread {
         let limits = code_limits.lowest(entrypoint.limits);
         let invocation = InvocationState::new(id, limits, on_end, &self.shared, tracer);
         self.vm.state.add_invocation(invocation.clone());
-        if object.is_some() {
-            invocation.set_of_object();
+        if let Some(key) = &object {
+            invocation.set_object(&key.id);
         }
         let target = (&*entrypoint, object.as_deref());
         self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
@@ -244,7 +249,7 @@ impl Thread {
     fn end_invocation(&mut self, id: u64, cause: Option<Cause>) {
         let Some(invocation) = self.vm.state.remove_invocation(id) else { return };
         if invocation.is_of_object() {
-            self.shared.object_ended(id);
+            self.shared.object_ended(id, invocation.aborted().as_ref());
         }
         invocation.finish(cause);
         self.run_turn(Payer::Housekeeping, |scope| glue::invocation_ended(scope, id));

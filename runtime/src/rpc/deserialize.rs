@@ -43,7 +43,7 @@ pub(crate) fn deserialize<'s>(
         let import = match rpc.import(cap, owner, Keep::UntilDropped) {
             Ok(import) => import,
             Err(error) => {
-                throw_error(scope, error.message());
+                throw_error(scope, &error.message());
                 return None;
             }
         };

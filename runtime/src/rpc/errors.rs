@@ -55,7 +55,8 @@ pub(crate) fn to_js<'s>(scope: &mut v8::PinScope<'s, '_>, error: &RpcError) -> O
             new_error(scope, prototypes, name, message)?
         }
     };
-    for (flag, set) in [("remote", error.remote), ("overloaded", error.overloaded)] {
+    for (flag, set) in [("remote", error.remote), ("overloaded", error.overloaded), ("durableObjectReset", error.reset)]
+    {
         if set {
             let (key, value) = (string(scope, flag), v8::Boolean::new(scope, true));
             object.create_data_property(scope, key.into(), value.into())?;

@@ -205,6 +205,10 @@ fn call_arrived(scope: &mut v8::PinScope<'_, '_>, id: ExportId, call: Call, repl
     serve::serve(scope, member, call, reply, Some(result));
 }
 
+fn no_longer_running() -> RpcError {
+    RpcError { disconnected: true, remote: false, ..RpcError::new("Error", NO_LONGER_RUNNING) }
+}
+
 fn too_many_calls() -> RpcError {
     RpcError { overloaded: true, ..RpcError::new("Error", "Too many requests wait for this Worker.") }
 }
@@ -250,23 +254,24 @@ impl ObjectRef {
     }
 }
 
-/// Answers with the platform's text when the invocation is gone before the call reaches it.
-struct ReplyOrLost(Option<Reply>);
+/// Answers with why the invocation was ended, or with the platform's text, when it is gone before the call reaches it.
+struct ReplyOrLost {
+    reply: Option<Reply>,
+    isolate: Isolate,
+    invocation: InvocationId,
+}
 
 impl ReplyOrLost {
     fn take(mut self) -> Option<Reply> {
-        self.0.take()
+        self.reply.take()
     }
 }
 
 impl Drop for ReplyOrLost {
     fn drop(&mut self) {
-        if let Some(reply) = self.0.take() {
-            reply.send(Err(RpcError {
-                disconnected: true,
-                remote: false,
-                ..RpcError::new("Error", NO_LONGER_RUNNING)
-            }));
+        if let Some(reply) = self.reply.take() {
+            let why = self.isolate.shared().why_aborted(self.invocation);
+            reply.send(Err(why.unwrap_or_else(no_longer_running)));
         }
     }
 }
@@ -287,6 +292,11 @@ impl Capability for ObjectRef {
             reply.send(Err(RpcError { disconnected: true, ..RpcError::ended(cause) }));
             return None;
         }
+        if shared.why_aborted(self.invocation).is_some() {
+            // As on the platform, why is for those who called before.
+            reply.send(Err(no_longer_running()));
+            return None;
+        }
         self.waiting.fetch_add(1, SeqCst);
         let waiting = Waiting(self.waiting.clone());
         if self.waiting.load(SeqCst) > CALLS_WAITING_MAX {
@@ -294,7 +304,7 @@ impl Capability for ObjectRef {
             return None;
         }
         let (id, result) = (self.id, shared.next_id());
-        let reply = ReplyOrLost(Some(reply));
+        let reply = ReplyOrLost { reply: Some(reply), isolate: self.isolate.clone(), invocation: self.invocation };
         shared.post_task(Some(self.invocation), move |scope| {
             drop(waiting);
             if let Some(reply) = reply.take() {

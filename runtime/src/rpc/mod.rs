@@ -173,6 +173,8 @@ pub struct RpcError {
     pub overloaded: bool,
     /// The thing called is gone for good: callers see `retryable: true`-free disconnection semantics (`onRpcBroken`).
     pub disconnected: bool,
+    /// A Durable Object was reset: callers see `durableObjectReset: true`.
+    pub reset: bool,
     /// When a limit or its owner ended the callee, which.
     pub cause: Option<Cause>,
     /// A thrown value in structured-clone form, when the callee threw something that is not a plain error
@@ -202,6 +204,7 @@ impl RpcError {
             remote: true,
             overloaded: false,
             disconnected: false,
+            reset: false,
             cause: None,
             thrown: None,
         }

@@ -75,7 +75,7 @@ pub(crate) fn start<'s>(
     let cap = match rpc.imported(import, Some(invocation.id)) {
         Ok(cap) => cap,
         Err(error) => {
-            throw_error(scope, error.message());
+            throw_error(scope, &error.message());
             return None;
         }
     };
@@ -110,9 +110,10 @@ pub(crate) fn start<'s>(
     let reply = Reply::new(move |answer| {
         shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
     });
-    let pipeline = cap.target.call(Call { path, op }, reply).and_then(|target| {
-        rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::UntilDropped).ok()
-    });
+    let pipeline = cap
+        .target
+        .call(Call { path, op }, reply)
+        .and_then(|target| rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::Pipeline).ok());
     Some(Started { arrived: arrived.get_promise(scope), call: id, pipeline })
 }
 

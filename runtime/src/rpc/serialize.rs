@@ -265,7 +265,7 @@ impl Writer {
         let cap = match self.rpc.imported(import, invocation) {
             Ok(cap) => cap,
             Err(error) => {
-                throw_error(scope, error.message());
+                throw_error(scope, &error.message());
                 return None;
             }
         };

@@ -108,7 +108,7 @@ fn answer_thrown<'s, 'i>(
     // Terminated, or without an exception: the isolate is being ended, which answers everybody.
     let Some(exception) = scope.exception().filter(|_| !scope.has_terminated()) else { return };
     scope.reset();
-    failed(scope, reply, result, exception);
+    failed(scope, reply, result, exception, Thrower::Platform);
 }
 
 type Parts<'s> = (v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>);
@@ -197,12 +197,22 @@ pub(crate) fn succeeded<'s>(scope: &mut v8::PinScope<'s, '_>, settled: Settled<'
     Some(())
 }
 
+/// Who threw what a call fails with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thrower {
+    /// The method that was called.
+    Method,
+    /// Whatever looked for the method, or gave it its arguments.
+    Platform,
+}
+
 /// Answers a call with what was thrown.
 pub(crate) fn failed<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     reply: u64,
     result: Option<ExportId>,
     thrown: v8::Local<'s, v8::Value>,
+    by: Thrower,
 ) {
     let isolate = IsolateState::of(scope);
     if isolate.shared.cause().is_some() {
@@ -211,11 +221,27 @@ pub(crate) fn failed<'s>(
     }
     let Some(answering) = Answering::start(&isolate, reply) else { return };
     let invocation = answering.invocation.clone();
+    if by == Thrower::Method
+        && let Some(id) = invocation.object_id()
+    {
+        name_object(scope, thrown, &id);
+    }
     let error = errors::from_js(scope, thrown);
     if let Some(result) = result {
         exports::result_failed(&RpcState::of(scope), &invocation, result, &error);
     }
     reply_with(&isolate, &invocation, reply, Err(error));
+}
+
+/// Says in an error which Durable Object threw it. What cannot be written to stays as it is.
+fn name_object<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>, id: &str) {
+    if let Ok(error) = v8::Local::<v8::Object>::try_from(thrown)
+        && !thrown.is_function()
+    {
+        v8::tc_scope!(let scope, scope);
+        let (key, id) = (string(scope, "durableObjectId"), string(scope, id));
+        let _ = error.create_data_property(scope, key.into(), id.into());
+    }
 }
 
 /// While a reply is being given, the invocation that keeps it is the current one: what the answer exports is its own.

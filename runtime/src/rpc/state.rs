@@ -37,6 +37,8 @@ pub(crate) enum Keep {
     UntilDropped,
     /// Until it is used once.
     ForOneUse,
+    /// As long as the result that it stands for is not known.
+    Pipeline,
 }
 
 /// Why an import cannot be used.
@@ -46,24 +48,34 @@ pub(crate) enum ImportError {
     Gone,
     /// It belongs to another invocation.
     Foreign,
+    /// It stands for a result of another invocation's call.
+    ForeignPipeline,
     /// There are [`IMPORTS_MAX`] already.
     TooMany,
 }
 
 impl ImportError {
     /// The text JavaScript sees.
-    pub(crate) fn message(self) -> &'static str {
-        match self {
-            Self::Gone => "RPC stub used after being disposed.",
-            Self::Foreign => {
-                "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, \
-                 request/response bodies, and others) created in the context of one request handler cannot be \
-                 accessed from a different request's handler. This is a limitation of Cloudflare Workers which \
-                 allows us to improve overall performance. (I/O type: Client)"
+    pub(crate) fn message(self) -> String {
+        let what = match self {
+            Self::Gone => return "RPC stub used after being disposed.".into(),
+            Self::Foreign => "Client",
+            Self::ForeignPipeline => "Pipeline",
+            Self::TooMany => {
+                return "This Worker holds too many RPC stubs. Dispose of those that are no longer used.".into();
             }
-            Self::TooMany => "This Worker holds too many RPC stubs. Dispose of those that are no longer used.",
-        }
+        };
+        foreign(what)
     }
+}
+
+/// What is said of an object, of a type, that belongs to another invocation.
+pub(crate) fn foreign(what: &str) -> String {
+    format!(
+        "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and \
+         others) created in the context of one request handler cannot be accessed from a different request's handler. \
+         This is a limitation of Cloudflare Workers which allows us to improve overall performance. (I/O type: {what})"
+    )
 }
 
 /// The functions of `js/rpc*.js` that Rust calls.
@@ -164,10 +176,13 @@ impl RpcState {
         let mut imports = self.imports.borrow_mut();
         let import = imports.get(&id).ok_or(ImportError::Gone)?;
         if import.owner.is_some() && import.owner != invocation {
-            return Err(ImportError::Foreign);
+            return Err(match import.keep {
+                Keep::Pipeline => ImportError::ForeignPipeline,
+                Keep::UntilDropped | Keep::ForOneUse => ImportError::Foreign,
+            });
         }
         match import.keep {
-            Keep::UntilDropped => Ok(import.cap.clone()),
+            Keep::UntilDropped | Keep::Pipeline => Ok(import.cap.clone()),
             Keep::ForOneUse => imports.remove(&id).map(|import| import.cap).ok_or(ImportError::Gone),
         }
     }

@@ -220,6 +220,8 @@ fn read_error(reader: schema::rpc_error::Reader<'_>, raise: Raise<'_>) -> Result
         remote: reader.get_remote(),
         overloaded: reader.get_overloaded(),
         disconnected: reader.get_disconnected(),
+        // There are no Durable Objects in sandbox processes.
+        reset: false,
         cause: read_maybe_cause(reader.get_cause()?)?,
         thrown,
     })
