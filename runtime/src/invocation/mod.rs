@@ -13,7 +13,7 @@ use crate::isolate::state::system_ms;
 use crate::limits::aside;
 use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
-use crate::rpc::{Reply, RpcError};
+use crate::rpc::{Reply, RpcError, Waiter};
 use crate::trace::ErrorInfo;
 use crate::trace::tracer::Tracer;
 
@@ -221,6 +221,17 @@ impl InvocationState {
     /// Whether it is unanswered and nothing can change that.
     pub(crate) fn hung(&self) -> bool {
         !self.answered() && self.unreachable() && !self.is_of_object()
+    }
+
+    /// Who waits for it.
+    pub(crate) fn waiter(&self) -> Option<Arc<Waiter>> {
+        let key = self.replies.borrow().iter().next().copied()?;
+        self.shared.waiter_of(key)
+    }
+
+    /// Outgoing calls and timers that may still wake it.
+    pub(crate) fn pending_io(&self) -> usize {
+        self.pending_io.get()
     }
 
     pub(crate) fn timer_fired(&self) {

@@ -14,7 +14,7 @@ use crate::limits::Cause;
 use crate::limits::watchdog::{self, Expire};
 use crate::objects::ObjectKey;
 use crate::rpc::exports::ExportId;
-use crate::rpc::{Call, Reply, RpcError};
+use crate::rpc::{Call, Reply, RpcError, Waiter};
 
 /// Work done on the isolate's thread with its context entered.
 pub(crate) type Task = Box<dyn for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>) + Send>;
@@ -33,8 +33,8 @@ pub(crate) enum Item {
     },
     /// Ends one invocation, and it alone.
     EndInvocation(InvocationId, Cause),
-    /// Ends an invocation that is still hung now that everything posted before has been handled.
-    CheckHung(InvocationId),
+    /// Ends the invocations that are still hung now that everything posted before has been handled.
+    CheckHung,
     /// Look at the sticky cause.
     Wake,
 }
@@ -210,6 +210,25 @@ impl Shared {
         let key = self.next_id();
         self.replies.lock().insert(key, (invocation, reply));
         key
+    }
+
+    /// How many answers the invocations of this isolate wait for that others of it owe, themselves or by way of other
+    /// isolates.
+    pub(crate) fn owed_within(&self) -> HashMap<InvocationId, usize> {
+        let replies = self.replies.lock();
+        let calls: HashMap<_, _> =
+            replies.values().filter_map(|(_, reply)| reply.waiter()?.first_within(self)).collect();
+        drop(replies);
+        let mut owed = HashMap::new();
+        for invocation in calls.into_values() {
+            *owed.entry(invocation).or_default() += 1;
+        }
+        owed
+    }
+
+    /// Who waits for a reply.
+    pub(crate) fn waiter_of(&self, key: u64) -> Option<Arc<Waiter>> {
+        self.replies.lock().get(&key)?.1.waiter().cloned()
     }
 
     /// The reply of this key, unless it was given already.

@@ -4,6 +4,7 @@
 //! last handle (entrypoints and stubs hold one too) is dropped, the thread ends and the isolate with it.
 
 mod handle;
+mod hung;
 pub(crate) mod inbox;
 pub(crate) mod state;
 mod thread;

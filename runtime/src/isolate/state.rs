@@ -122,6 +122,11 @@ impl IsolateState {
         self.current().filter(holds).or_else(|| self.invocations.borrow().values().find(|kept| holds(kept)).cloned())
     }
 
+    /// What every invocation waits for: how many calls and timers.
+    pub(crate) fn pending_io(&self) -> HashMap<InvocationId, usize> {
+        self.invocations.borrow().iter().map(|(id, invocation)| (*id, invocation.pending_io())).collect()
+    }
+
     pub(crate) fn add_invocation(&self, invocation: Rc<InvocationState>) {
         self.invocations.borrow_mut().insert(invocation.id, invocation);
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use super::hung::Suspects;
 use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
@@ -70,7 +71,7 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, rea
     let watch = Registration::new(clock, shared.clone());
     vm.state.asides.set_deadline(watch.deadline());
     ready();
-    let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0 };
+    let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0, suspects: Suspects::default() };
     thread.serve(inbox);
     thread.tear_down(inbox);
 }
@@ -81,6 +82,7 @@ struct Thread {
     watch: Registration,
     shared: Arc<Shared>,
     turn: u64,
+    suspects: Suspects,
 }
 
 /// Who pays for a turn.
@@ -123,13 +125,11 @@ impl Thread {
                 }
             }
             Item::EndInvocation(id, cause) => self.end_invocation(id, Some(cause)),
-            Item::CheckHung(id) => {
-                if self.vm.state.invocation(id).is_some_and(|invocation| invocation.hung()) {
-                    self.end_invocation(id, None);
-                }
-            }
+            // Nothing has happened that another check could find.
+            Item::CheckHung => return self.check_hung(),
             Item::Wake => {}
         }
+        self.ask_for_check();
     }
 
     /// Timers that are due fire one turn each; what arrived meanwhile goes first, so that a flood of timers cannot
@@ -142,6 +142,7 @@ impl Thread {
             if let Some(invocation) = self.vm.state.invocation(timer.invocation) {
                 invocation.timer_fired();
                 self.invocation_turn(&invocation, |scope| call_timer(scope, timer));
+                self.ask_for_check();
             }
         }
     }
@@ -240,14 +241,29 @@ impl Thread {
         if invocation.over() {
             self.end_invocation(invocation.id, None);
         } else if invocation.hung() && !wait {
-            // What it has itself set going may still wake it: the disposer of an object that it let go of.
-            self.shared.post(Item::CheckHung(invocation.id));
+            self.suspects.add(invocation.id);
+        }
+    }
+
+    /// Has suspects looked at when everything that is in the inbox has been handled: what they have themselves set going may
+    /// still wake them, like the disposer of an object that they let go of.
+    fn ask_for_check(&mut self) {
+        if self.suspects.take_check() {
+            self.shared.post(Item::CheckHung);
+        }
+    }
+
+    /// Ends the invocations that nothing can wake any more.
+    fn check_hung(&mut self) {
+        for id in self.suspects.hung(&self.vm.state) {
+            self.end_invocation(id, None);
         }
     }
 
     /// Answers what an invocation left unanswered and drops what it held.
     fn end_invocation(&mut self, id: u64, cause: Option<Cause>) {
         let Some(invocation) = self.vm.state.remove_invocation(id) else { return };
+        self.suspects.remove(id);
         if invocation.is_of_object() {
             self.shared.object_ended(id, invocation.aborted().as_ref());
         }
@@ -304,7 +320,7 @@ impl Thread {
             match item {
                 Item::Invoke(invoke) => invoke.reply.send(Err(crate::rpc::RpcError::ended(cause))),
                 Item::Load(_, done) => done(Err(LoadError::ended(cause))),
-                Item::Task { .. } | Item::EndInvocation(..) | Item::CheckHung(_) | Item::Wake => {}
+                Item::Task { .. } | Item::EndInvocation(..) | Item::CheckHung | Item::Wake => {}
             }
         }
         self.vm.dispose();
@@ -314,7 +330,7 @@ impl Thread {
 /// The reply of an object's event, which ends with its answer; what the object goes on with is nobody's event.
 fn event_reply(reply: Reply, on_end: Option<OnEnd>) -> Reply {
     let Some(on_end) = on_end else { return reply };
-    Reply::new(move |answer| {
+    Reply::awaited_by(reply.waiter().cloned(), move |answer| {
         let outcome = match &answer.result {
             Ok(_) => Outcome::Ok,
             Err(error) => error.cause.map_or(Outcome::Exception, Cause::outcome),

@@ -3,7 +3,7 @@
 use super::deserialize::{Stack, deserialize};
 use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, RpcState};
-use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, Reply, errors};
+use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, Reply, Waiter, errors};
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::js::{throw_error, throw_type_error};
@@ -107,7 +107,8 @@ pub(crate) fn start<'s>(
     );
     let shared = isolate.shared.clone();
     let invocation_id = invocation.id;
-    let reply = Reply::new(move |answer| {
+    let waiter = Waiter::new(&shared, invocation_id, invocation.waiter());
+    let reply = Reply::awaited_by(Some(waiter), move |answer| {
         shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
     });
     let pipeline = cap
