@@ -67,8 +67,7 @@ impl Vm {
             let context = v8::Local::new(scope, &self.context);
             let scope = &mut v8::ContextScope::new(scope, context);
             v8::tc_scope!(let scope, scope);
-            let no_context = v8::undefined(scope);
-            scope.set_continuation_preserved_embedder_data(no_context.into());
+            crate::api::begin_turn(scope, self.state.current().map(|invocation| invocation.id));
             work(scope);
             // Errors were dealt with where they were thrown; one that got here must not reach the next turn.
             scope.reset();

@@ -1,12 +1,16 @@
 //! Small conversions between V8 values and Rust, shared by the rooms' Rust halves.
 
-/// Puts a Rust function on a room's `native` object.
+/// Puts a Rust function on a room's `native` object. `callback` is a plain function: it has nothing in it.
 pub(super) fn set_function(
     scope: &mut v8::PinScope<'_, '_>,
     target: v8::Local<'_, v8::Object>,
     name: &str,
-    callback: impl v8::MapFnTo<v8::FunctionCallback>,
+    callback: impl NativeFunction,
 ) -> Option<()> {
+    let callback = native(move |scope, arguments, returned| {
+        super::async_context::follow(scope);
+        callback(scope, arguments, returned);
+    });
     let key = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
     let function = v8::Function::builder(callback)
         .constructor_behavior(v8::ConstructorBehavior::Throw)
@@ -15,6 +19,23 @@ pub(super) fn set_function(
     function.set_name(key);
     target.set(scope, key.into(), function.into())?;
     Some(())
+}
+
+/// What JavaScript can call.
+pub(super) trait NativeFunction:
+    Copy + for<'s, 'i> Fn(&mut v8::PinScope<'s, 'i>, v8::FunctionCallbackArguments<'s>, v8::ReturnValue<'s, v8::Value>)
+{
+}
+
+impl<F> NativeFunction for F where
+    F: Copy
+        + for<'s, 'i> Fn(&mut v8::PinScope<'s, 'i>, v8::FunctionCallbackArguments<'s>, v8::ReturnValue<'s, v8::Value>)
+{
+}
+
+/// Has the compiler see that a closure is one.
+fn native<F: NativeFunction>(function: F) -> F {
+    function
 }
 
 /// Throws a `TypeError`.

@@ -49,6 +49,7 @@ use std::sync::Arc;
 use crate::channel::ConsoleSink;
 use crate::compat::Flag;
 
+pub(crate) use self::async_context::begin_turn;
 pub(crate) use self::registry::offer_caches;
 pub use self::registry::{InstallError, install, withhold};
 /// Tells the program's listeners, then the host, of promises rejected without a handler. The turn loop calls it after each

@@ -1,7 +1,7 @@
 //! What the rooms share on an isolate's thread. Reached from any V8 callback through the isolate's slot.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -42,7 +42,10 @@ pub(crate) struct IsolateState {
     pub(crate) worker: RefCell<Option<Rc<Worker>>>,
     pub(crate) timers: RefCell<Timers>,
     invocations: RefCell<HashMap<InvocationId, Rc<InvocationState>>>,
+    /// Whose turn it is, whose code runs in it now, and whose has run in it beside them.
+    turn: RefCell<Option<Rc<InvocationState>>>,
     current: RefCell<Option<Rc<InvocationState>>>,
+    visitors: RefCell<HashSet<InvocationId>>,
     /// The program's clock, ms since the epoch.
     clock_ms: Cell<f64>,
     /// The running turn's program has ended its invocation, and V8 was told to stop it.
@@ -64,7 +67,9 @@ impl IsolateState {
             worker: RefCell::default(),
             timers: RefCell::default(),
             invocations: RefCell::default(),
+            turn: RefCell::default(),
             current: RefCell::default(),
+            visitors: RefCell::default(),
             clock_ms: Cell::new(0.0),
             aborted: Cell::new(false),
             turn_started_ns: Cell::new(0),
@@ -93,13 +98,43 @@ impl IsolateState {
         self.worker.borrow().as_ref().is_some_and(|worker| worker.compat.has(flag))
     }
 
-    /// The invocation whose turn it is; `None` in global scope.
+    /// The invocation whose code runs: the one whose turn it is, or another one that waited for a promise of this one. `None` in
+    /// global scope.
     pub(crate) fn current(&self) -> Option<Rc<InvocationState>> {
         self.current.borrow().clone()
     }
 
     pub(crate) fn set_current(&self, invocation: Option<Rc<InvocationState>>) {
+        let turn = self.turn.borrow().as_ref().map(|turn| turn.id);
+        if let Some(visitor) = invocation.as_ref().filter(|invocation| turn != Some(invocation.id)) {
+            self.visitors.borrow_mut().insert(visitor.id);
+        }
         *self.current.borrow_mut() = invocation;
+    }
+
+    /// A turn of an invocation (`None`: of none) begins.
+    pub(crate) fn begin_turn(&self, invocation: Option<Rc<InvocationState>>) {
+        self.current.borrow_mut().clone_from(&invocation);
+        *self.turn.borrow_mut() = invocation;
+    }
+
+    /// The turn is over. What is returned are other invocations whose code has run in it: each needs a turn of its own, in
+    /// which it is seen what it waits for now.
+    pub(crate) fn end_turn(&self) -> HashSet<InvocationId> {
+        *self.current.borrow_mut() = None;
+        *self.turn.borrow_mut() = None;
+        self.visitors.take()
+    }
+
+    /// Code that an invocation has set going runs, whoever's turn it is: what that does from now on is its own. `None`, or an
+    /// invocation that is over: it is taken for code of the turn's.
+    pub(crate) fn follow(&self, invocation: Option<InvocationId>) {
+        if self.current.borrow().as_ref().map(|current| current.id) == invocation {
+            return;
+        }
+        let of_turn = || self.turn.borrow().clone();
+        let current = invocation.and_then(|id| self.invocation(id)).or_else(of_turn);
+        self.set_current(current);
     }
 
     /// Notes that what runs is being stopped, for this turn only.
@@ -230,7 +265,7 @@ impl IsolateState {
 
     /// Drops every handle into V8's heap, which is about to go.
     pub(crate) fn clear(&self) {
-        self.set_current(None);
+        self.end_turn();
         self.wasm.clear();
         *self.timers.borrow_mut() = Timers::default();
         *self.registry.borrow_mut() = Registry::default();

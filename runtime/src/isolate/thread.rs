@@ -283,7 +283,7 @@ impl Thread {
         };
         self.turn += 1;
         self.shared.set_running(scope_kind, invocation.as_ref().map(|invocation| invocation.id));
-        self.vm.state.set_current(invocation);
+        self.vm.state.begin_turn(invocation);
         let started = this_thread_ns();
         self.vm.state.set_turn_started_ns(started);
         // Also without a budget: the watchdog sees to more than CPU time.
@@ -303,7 +303,9 @@ impl Thread {
                 overshoot::record(Duration::from_nanos(beyond_ns));
             }
         }
-        self.vm.state.set_current(None);
+        for visitor in self.vm.state.end_turn() {
+            self.shared.post_task(Some(visitor), |_| {});
+        }
         Duration::from_nanos(used)
     }
 

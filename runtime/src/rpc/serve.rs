@@ -248,27 +248,22 @@ fn name_object<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::V
 struct Answering<'a> {
     isolate: &'a IsolateState,
     invocation: Rc<InvocationState>,
-    turn: Option<Rc<InvocationState>>,
+    before: Option<Rc<InvocationState>>,
 }
 
 impl<'a> Answering<'a> {
     /// `None`: the reply has been given, or its invocation is over.
     fn start(isolate: &'a IsolateState, reply: u64) -> Option<Self> {
         let invocation = isolate.keeper_of_reply(reply)?;
-        let turn = isolate.current();
+        let before = isolate.current();
         isolate.set_current(Some(invocation.clone()));
-        Some(Self { isolate, invocation, turn })
+        Some(Self { isolate, invocation, before })
     }
 }
 
 impl Drop for Answering<'_> {
     fn drop(&mut self) {
-        let elsewhere = self.turn.as_ref().is_none_or(|turn| turn.id != self.invocation.id);
-        self.isolate.set_current(self.turn.take());
-        if elsewhere {
-            // It may be over now, which is seen at the end of a turn of its own.
-            self.isolate.shared.post_task(Some(self.invocation.id), |_| {});
-        }
+        self.isolate.set_current(self.before.take());
     }
 }
 
