@@ -1,6 +1,16 @@
 //! JS RPC: calls into an isolate, out of it, and between two.
+//!
+//! Tables of cases are in rooms of their own, by subject. A case is what it shows, the body of an asynchronous function with
+//! `service` (a stub of `Service` in service.js) and `ctx`, and the JSON text of its result, or its error: as the platform has
+//! it, unless a case says that it is ours.
 
-mod cases;
+mod calls;
+mod lifetimes;
+mod objects;
+mod of_2025;
+mod scope;
+mod signals;
+mod values;
 
 use std::any::Any;
 use std::sync::{Arc, mpsc};
@@ -55,17 +65,18 @@ fn text(value: &Plain) -> String {
 
 #[test]
 fn programs_see_what_the_platform_shows() {
-    check("2026-07-01", &[], cases::CASES);
+    let cases = [values::CASES, calls::CASES, lifetimes::CASES, objects::CASES, scope::CASES].concat();
+    check("2026-07-01", &[], &cases);
 }
 
 #[test]
 fn older_dates_keep_their_behaviours() {
-    check("2025-05-01", &[], cases::CASES_OF_2025);
+    check("2025-05-01", &[], of_2025::CASES);
 }
 
 #[test]
 fn signals_cross_where_a_worker_asks_for_it() {
-    check("2026-07-01", &["enable_abortsignal_rpc", "enable_request_signal"], cases::CASES_OF_SIGNALS);
+    check("2026-07-01", &["enable_abortsignal_rpc", "enable_request_signal"], signals::CASES);
 }
 
 /// Runs cases in one Worker of a compatibility date and flags.

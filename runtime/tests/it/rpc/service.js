@@ -1,6 +1,9 @@
-// The Worker that the cases in cases.rs call, and are part of.
+// The Worker that the cases beside it call, and are part of.
 import { WorkerEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty, ServiceStub, env, waitUntil, withEnv }
   from 'cloudflare:workers';
+
+// A promise of an earlier invocation.
+let shared;
 
 class Counter extends RpcTarget {
   disposed = Promise.withResolvers();
@@ -187,6 +190,22 @@ export class Service extends WorkerEntrypoint {
   }
   wakes() {
     wake('woken');
+  }
+  startsShared() {
+    shared = new Promise((resolve) => {
+      this.ctx.waitUntil(scheduler.wait(5).then(() => resolve('shared')));
+    });
+  }
+  async awaitsShared() {
+    return await shared;
+  }
+  // With a stub, a timer and a call of its own after another's promise was resolved.
+  async callsAfterShared(n) {
+    const stub = new RpcStub(() => 'own');
+    await shared;
+    const own = await stub();
+    await scheduler.wait(1);
+    return [n, own, await this.ctx.exports.Service.echo(n)];
   }
   hang() {
     return new Promise(() => {});
