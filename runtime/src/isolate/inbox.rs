@@ -178,6 +178,15 @@ impl Shared {
         }
     }
 
+    /// A facet that its parent has ended is called again: another life, of the same number, since calls on the result are on
+    /// their way to that.
+    pub(crate) fn revive_object(&self, class: &str, key: &ObjectKey, invocation: InvocationId) {
+        let (id, facet) = key.identity();
+        self.aborted.lock().retain(|(aborted, _)| *aborted != invocation);
+        let life = || Arc::new(Life { invocation, broken: OnceLock::new() });
+        self.objects.lock().entry((class.to_owned(), id, facet)).or_insert_with(life);
+    }
+
     /// An object's life is over: its next event begins another. `why`, when its program ended it, is what stubs of this
     /// life answer with from now on.
     pub(crate) fn object_ended(&self, invocation: InvocationId, why: Option<&RpcError>) {

@@ -185,9 +185,12 @@ impl Thread {
     fn invoke(&mut self, invoke: Invoke) {
         let Invoke { id, entrypoint, object, call, reply, result, on_end } = invoke;
         let (object, life) = object.unzip();
-        if let Some(why) = life.as_ref().and_then(|life| life.broken()) {
+        if let (Some(key), Some(why)) = (&object, life.as_ref().and_then(|life| life.broken())) {
             // Its life ended while the event was on its way.
-            return event_reply(reply, on_end).send(Err(why.clone()));
+            if key.facet.is_none() {
+                return event_reply(reply, on_end).send(Err(why.clone()));
+            }
+            self.shared.revive_object(entrypoint.name.as_deref().unwrap_or("default"), key, id);
         }
         if object.is_some()
             && let Some(invocation) = self.vm.state.invocation(id)
