@@ -92,6 +92,8 @@ const NAMESPACE = 6;
 const WRAPPED = 7;
 // A class of Durable Objects.
 const CLASS = 8;
+// An error that callers see as their own.
+const OWN_ERROR = 9;
 
 // What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
 // have it called on other people's stubs.
@@ -338,6 +340,8 @@ ServiceStub.prototype.getRpcMethodForTestOnly = function getRpcMethodForTestOnly
   return makeProperty(stateOf(this), `${name}`);
 };
 
+declare(ServiceStub, 'Fetcher', { is: (object) => stateOf(object) !== undefined, clone: (object) => cloneService(object) });
+
 class RpcTarget {}
 declare(RpcTarget, 'RpcTarget');
 
@@ -510,10 +514,17 @@ function describe(object, purpose) {
 // Of Durable Objects only classes cross, and only to where objects can be made of them.
 function describeObjects({ kind, id, className }, purpose) {
   if (className !== undefined) return kind === CLASS ? 'LoopbackDurableObjectClass' : 'LoopbackDurableObjectNamespace';
-  if (kind === NAMESPACE || purpose !== ENVIRONMENT) {
-    return kind === NAMESPACE ? 'DurableObjectNamespace' : 'DurableObjectClass';
-  }
-  return id;
+  if (kind === NAMESPACE) return 'DurableObjectNamespace';
+  return purpose === ENVIRONMENT || native.refusesTransfer(id) !== undefined ? id : 'DurableObjectClass';
+}
+
+// A copy of a service within the isolate: there is none.
+function cloneService(object) {
+  const { id } = stateOf(object);
+  throw new DOMException(
+    native.refusesTransfer(id) ?? 'ServiceStub cannot be serialized in this context.',
+    'DataCloneError',
+  );
 }
 
 function describeReceiver(object, purpose, proxy) {
@@ -556,8 +567,9 @@ function duplicate(object, ownAccess, proxy) {
 }
 
 // Copies a value with stand-ins for the functions and proxies in it, which V8 refuses to write. Undefined: there are
-// none. Identity and cycles are kept.
-function substitute(root) {
+// none. Identity and cycles are kept. Where none may be, only functions of the platform are replaced: of others V8 says
+// well enough what is wrong.
+function substitute(root, purpose) {
   const seen = new Map();
   let found = false;
 
@@ -566,6 +578,7 @@ function substitute(root) {
     const known = apply(mapGet, seen, [value]);
     if (known !== undefined) return known;
     if (typeof value === 'function' || native.isProxy(value)) {
+      if (purpose === ENVIRONMENT && stateOf(value) === undefined) return value;
       found = true;
       return remember(value, native.placeholder(value));
     }
@@ -739,11 +752,16 @@ function serve(target, ownAccess, path, args, stubs, reply, result) {
   answer(() => callMember(lookup(target, ownAccess, path, RESERVED), path, args), stubs, reply, result);
 }
 
+// Marks an error of the platform's that is not to look as if the callee had thrown it.
+function asOwn(error) {
+  return new Stamp(error, { __proto__: null, kind: OWN_ERROR });
+}
+
 function answer(call, stubs, reply, result) {
   const states = stubs === undefined ? [] : statesOf(stubs);
   const fail = (error) => {
     disposeAll(states);
-    native.fail(reply, result, error);
+    native.fail(reply, result, error, stateOf(error)?.kind !== OWN_ERROR);
   };
   let value;
   try {
@@ -820,6 +838,7 @@ return {
   revive,
   serve,
   answer,
+  asOwn,
   callMember,
   lookup,
   makeCallable,

@@ -2,20 +2,25 @@
 
 use std::cell::Cell;
 
+use std::any::Any;
+use std::sync::Arc;
+
 use super::args::{set_function, throw_error};
-use super::imports::{number, own_export};
+use super::imports::{imported, number, own_export};
 use super::tracing;
 use crate::channel::Channels;
 use crate::compat::Flag;
 use crate::invocation::{Hold, HoldKind};
+use crate::isolate::Entrypoint;
 use crate::isolate::state::IsolateState;
+use crate::js::string;
 use crate::limits::Cause;
 use crate::rpc::exports::Access;
 use crate::rpc::outgoing::Waits;
 use crate::rpc::serialize::throw_data_clone_error;
-use crate::rpc::serve::{self, Member, Settled};
+use crate::rpc::serve::{self, Member, Settled, ThrownBy};
 use crate::rpc::state::{ImportError, ImportId, Keep, RpcState};
-use crate::rpc::{Cap, CapKind, RpcError, errors, exports, outgoing};
+use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError, errors, exports, outgoing};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
 type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
@@ -38,6 +43,7 @@ pub(super) fn install_rpc(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_
     set_function(scope, native, "isSet", is_set)?;
     set_function(scope, native, "isPlainObject", is_plain_object)?;
     set_function(scope, native, "placeholder", placeholder)?;
+    set_function(scope, native, "refusesTransfer", refuses_transfer)?;
     set_function(scope, native, "throwDataCloneError", data_clone_error)?;
     set_function(scope, native, "succeed", succeed)?;
     set_function(scope, native, "fail", fail)?;
@@ -253,11 +259,12 @@ fn succeed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Re
     let _ = serve::succeeded(scope, settled);
 }
 
-/// `fail(reply, result, error)`.
+/// `fail(reply, result, error, remote)`. `remote`: the callee threw it.
 fn fail<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
     let reply = id(scope, arguments.get(0));
     let result = Some(id(scope, arguments.get(1))).filter(|result| *result != 0);
-    serve::failed(scope, reply, result, arguments.get(2));
+    let by = if arguments.get(3).is_true() { ThrownBy::Callee } else { ThrownBy::Platform };
+    serve::failed(scope, reply, result, arguments.get(2), by);
 }
 
 /// `onRelease(result, callback)`: false when nobody holds the result any more.
@@ -326,11 +333,49 @@ fn abort_isolate<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _: Retu
 /// `loopback(name, props?)`: an import of one of this Worker's own entrypoints, for any invocation.
 fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(spec) = own_export(scope, &arguments) else { return };
+    let state = IsolateState::of(scope);
     // While the isolate is going, nobody can call it.
-    let Some(isolate) = IsolateState::of(scope).isolate() else { return };
-    let target = isolate.entrypoint(spec);
+    let Some(isolate) = state.isolate() else { return };
+    let entrypoint = isolate.entrypoint(spec);
+    let refuses_transfer = state.worker.borrow().as_ref().and_then(|worker| worker.channels.refuses_transfer);
+    let target: Arc<dyn Capability> = match refuses_transfer {
+        None => entrypoint,
+        Some(reason) => Arc::new(Staying { entrypoint, reason }),
+    };
     let import = RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
     returned_import(scope, import, &mut returned);
+}
+
+/// `refusesTransfer(import)`: why it may not be handed to other Workers; undefined: it may.
+fn refuses_transfer<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let Some(cap) = imported(scope, arguments.get(0)) else { return };
+    if let Some(reason) = cap.target.refuses_transfer() {
+        returned.set(string(scope, reason).into());
+    }
+}
+
+/// An entrypoint that its Worker may use and not give away.
+struct Staying {
+    entrypoint: Arc<Entrypoint>,
+    reason: &'static str,
+}
+
+impl Capability for Staying {
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        self.entrypoint.call(call, reply)
+    }
+
+    fn counts_as_subrequest(&self) -> bool {
+        self.entrypoint.counts_as_subrequest()
+    }
+
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        Some(self.reason)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 /// `outbound()`: the import of where global `fetch()` goes; undefined when nowhere.

@@ -66,6 +66,7 @@ pub(crate) struct InvocationState {
     shared: Arc<Shared>,
     threw: Cell<bool>,
     of_object: Cell<bool>,
+    of_fetch: Cell<bool>,
     /// Its program ended it: nothing of it goes on.
     aborted: Cell<bool>,
     finished: Cell<bool>,
@@ -99,6 +100,7 @@ impl InvocationState {
             shared: shared.clone(),
             threw: Cell::new(false),
             of_object: Cell::new(false),
+            of_fetch: Cell::new(false),
             aborted: Cell::new(false),
             finished: Cell::new(false),
             on_end: RefCell::new(on_end),
@@ -226,6 +228,11 @@ impl InvocationState {
         self.of_object.set(true);
     }
 
+    /// It handles a fetch: to callers its hanging is something that happened on the other side.
+    pub(crate) fn set_of_fetch(&self) {
+        self.of_fetch.set(true);
+    }
+
     pub(crate) fn is_of_object(&self) -> bool {
         self.of_object.get()
     }
@@ -250,7 +257,7 @@ impl InvocationState {
     pub(crate) fn finish(&self, ended: Option<Cause>) {
         let error = match ended {
             Some(cause) => RpcError::ended(cause),
-            None => RpcError::new("Error", HUNG),
+            None => RpcError { remote: self.of_fetch.get(), ..RpcError::new("Error", HUNG) },
         };
         let hung = ended.is_none() && !self.answered();
         self.answer_all(&error, 0);
