@@ -13,6 +13,7 @@ use loaderd_runtime::objects::ObjectNamespace;
 use loaderd_runtime::rpc::{Cap, Message};
 use loaderd_runtime::trace::TraceSink;
 
+use crate::entrypoint::NOT_TRANSFERABLE;
 use crate::tails::{Activity, Relation, Tail, Tails};
 
 /// The most bytes all module bodies of one Worker may have together.
@@ -92,6 +93,8 @@ pub struct CheckedCode {
     /// Where the Cache API's requests go. `None`: to the cache of those who load, if they have one.
     pub cache: Option<Cap>,
     pub console: Option<Arc<dyn ConsoleSink>>,
+    /// Why its own entrypoints may not be handed to other Workers, if they may not.
+    pub refuses_transfer: Option<&'static str>,
     /// Receives the traces of its invocations.
     pub traces: Option<Arc<dyn TraceSink>>,
     pub on_hang: HangPolicy,
@@ -127,6 +130,7 @@ pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, Code
         global_outbound: code.global_outbound,
         cache: None,
         console: code.console,
+        refuses_transfer: Some(NOT_TRANSFERABLE),
         traces: Tails::sink(tails(code.tails), tails(code.streaming_tails), Activity::default()),
         on_hang: code.on_hang,
         clock: code.clock,

@@ -60,6 +60,7 @@ impl Prepared {
                     cache: code.cache.or_else(|| options.cache.as_ref().map(MemoryCache::channel)),
                     console: code.console.or_else(|| options.console.clone()),
                     objects: code.objects,
+                    refuses_transfer: code.refuses_transfer,
                     traces: code.traces,
                 },
                 startup_cpu: limits.startup_cpu,

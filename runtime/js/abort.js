@@ -6,6 +6,13 @@ const { DOMException } = load('dom_exception');
 
 const token = {};
 
+// The reason of an abort for which a program gave none. As the platform sees it, trying again may help.
+function reasonOfOwn(message, name) {
+  const reason = new DOMException(message, name);
+  reason.retryable = true;
+  return reason;
+}
+
 // What the rest of the platform may do with one.
 let abort, onAbort, onListen, isAbortSignal;
 class AbortSignal extends EventTarget {
@@ -28,7 +35,7 @@ class AbortSignal extends EventTarget {
   static abort(reason) {
     const signal = new AbortSignal(token);
     signal.#aborted = true;
-    signal.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason;
+    signal.#reason = reason === undefined ? reasonOfOwn('The operation was aborted', 'AbortError') : reason;
     return signal;
   }
 
@@ -36,7 +43,7 @@ class AbortSignal extends EventTarget {
     if (arguments.length < 1) badArgument('AbortSignal', 'timeout', 1, 'number');
     const signal = new AbortSignal(token);
     load('timers').startTimer(delay, () => {
-      abort(signal, new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+      abort(signal, reasonOfOwn('The operation was aborted due to timeout', 'TimeoutError'));
     });
     return signal;
   }
@@ -104,7 +111,7 @@ class AbortSignal extends EventTarget {
     abort = (signal, reason) => {
       if (signal.#aborted) return;
       signal.#aborted = true;
-      signal.#reason = reason === undefined ? new DOMException('The operation was aborted', 'AbortError') : reason;
+      signal.#reason = reason === undefined ? reasonOfOwn('The operation was aborted', 'AbortError') : reason;
       const algorithms = signal.#algorithms;
       signal.#algorithms = [];
       for (let i = 0; i < algorithms.length; i++) algorithms[i](signal.#reason);

@@ -45,11 +45,16 @@ class DurableObjectState {
     ]);
     return running;
   }
+  static isState(value) {
+    return typeof value === 'object' && value !== null && #object in value;
+  }
   abort(reason) {
     this.#object.broken = true;
     this.#abort(new Error(reason === undefined ? 'Application called abort() to reset Durable Object.' : `${reason}`));
   }
 }
+const { isState } = DurableObjectState;
+delete DurableObjectState.isState;
 expose(DurableObjectState, 'DurableObjectState');
 
 // From class, id and facet to the object; in the order in which they came into being. What it has stored outlives what
@@ -95,4 +100,4 @@ function withObject(className, { 0: id, 1: name, 2: path, 3: depth, 4: purpose }
   ]);
 }
 
-return { withObject };
+return { withObject, isState };

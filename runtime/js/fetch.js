@@ -410,6 +410,9 @@ function newRequest(parts) {
 // The `fetch` of the global scope.
 async function fetch(input, init) {
   if (arguments.length < 1) badArgument('ServiceWorkerGlobalScope', 'fetch', 1, 'Request or string');
+  if (init !== undefined && init !== null && !isObject(init)) {
+    badArgument('ServiceWorkerGlobalScope', 'fetch', 2, 'RequestInitializerDict or Request');
+  }
   native.requireInvocation();
   const http = load('rpc_fetch');
   const request = new Request(input, init);

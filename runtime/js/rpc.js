@@ -23,7 +23,7 @@ const objects = load('rpc_objects');
 const { isObject, defineHidden, append, Stamp, stateOf, stubAccess, disposerOf, RpcTarget } = objects;
 const { STUB, SERVICE, PROPERTY, PROMISE, LOOPBACK, LOADER, NAMESPACE, WRAPPED, CLASS } = objects;
 const { giving } = load('rpc_values');
-const { badConstructorArgument, illegalConstructor } = load('webidl');
+const { badConstructorArgument, declare, illegalConstructor } = load('webidl');
 
 const PATH_MAX = 64;
 
@@ -281,6 +281,11 @@ ServiceStub.prototype.getRpcMethodForTestOnly = function getRpcMethodForTestOnly
   return makeProperty(stateOf(this), `${name}`);
 };
 
+
+declare(ServiceStub, 'Fetcher', {
+  is: (object) => stateOf(object) !== undefined,
+  clone: (object) => load('rpc_values').cloneService(object),
+});
 
 ServiceStub.prototype.fetch = function fetch(input, init) {
   return apply(load('rpc_fetch').fetch, this, arguments);

@@ -168,9 +168,12 @@ function sendUntraced(service, wire, signal) {
   });
 }
 
+const INIT = 'RequestInitializerDict or Request';
+
 // The method of stubs.
 async function fetch(input, init) {
   if (arguments.length < 1) load('webidl').badArgument('Fetcher', 'fetch', 1, 'Request or string');
+  if (!load('webidl').isDictionary(init)) load('webidl').badArgument('Fetcher', 'fetch', 2, INIT);
   const service = rpc.stateOf(this);
   const { Request, signalOf } = load('fetch');
   const request = new Request(input, init);

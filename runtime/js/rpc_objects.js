@@ -52,6 +52,8 @@ const NAMESPACE = 6;
 const WRAPPED = 7;
 // A class of Durable Objects.
 const CLASS = 8;
+// An error that callers see as their own.
+const OWN_ERROR = 9;
 
 // --- What may become a stub ---------------------------------------------------------------------------------------
 
@@ -101,6 +103,7 @@ return {
   NAMESPACE,
   WRAPPED,
   CLASS,
+  OWN_ERROR,
   RpcTarget,
   isTarget,
   isPlainFunction,

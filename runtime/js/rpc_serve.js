@@ -11,7 +11,7 @@ const {
   symbolDispose,
   TypeError,
 } = primordials;
-const { isObject, hasOwn, stateOf, isTarget, isPlainFunction } = load('rpc_objects');
+const { Stamp, OWN_ERROR, isObject, hasOwn, stateOf, isTarget, isPlainFunction } = load('rpc_objects');
 const { STUB, SERVICE, PROPERTY, LOOPBACK } = load('rpc_objects');
 const { giving } = load('rpc_values');
 const { statesOf, disposeAll, letGo: disposeStub } = load('rpc');
@@ -123,13 +123,23 @@ function serve(target, ownAccess, path, args, stubs, reply, result) {
   answer(() => callMember(lookup(target, ownAccess, path, RESERVED), path, args), stubs, reply, result, true);
 }
 
+// Marks an error of the platform's that is not to look as if the callee had thrown it.
+function asOwn(error) {
+  return new Stamp(error, { __proto__: null, kind: OWN_ERROR });
+}
+
+// Who threw what a call is answered with; the numbers are Rust's.
+const CALLEE = 0;
+const METHOD = 1;
+const PLATFORM = 2;
+
 // Answers a call with what `call` gives, now or later. `isMethod`: what that is rejected with, a method of the program has
 // thrown.
 function answer(call, stubs, reply, result, isMethod) {
   const states = stubs === undefined ? [] : statesOf(stubs);
-  const fail = (error, byMethod = false) => {
+  const fail = (error, by = CALLEE) => {
     disposeAll(states);
-    native.fail(reply, result, error, byMethod);
+    native.fail(reply, result, error, stateOf(error)?.kind === OWN_ERROR ? PLATFORM : by);
   };
   let value;
   try {
@@ -149,7 +159,7 @@ function answer(call, stubs, reply, result, isMethod) {
       // What came as an argument lasts for the call, or as long as the result that it is in.
       for (let i = 0; i < states.length; i++) if (states[i].given !== true) disposeStub(states[i]);
     },
-    (error) => fail(error, isMethod),
+    (error) => fail(error, isMethod ? METHOD : CALLEE),
   ]);
 }
 
@@ -185,4 +195,4 @@ function succeed(value, reply, result) {
   if (!native.onRelease(result, () => disposeAll(given))) disposeAll(given);
 }
 
-return { serve, answer, callMember, lookup, RESERVED, RESERVED_OF_ENTRYPOINTS };
+return { serve, answer, asOwn, callMember, lookup, RESERVED, RESERVED_OF_ENTRYPOINTS };

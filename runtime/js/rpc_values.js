@@ -63,10 +63,17 @@ function describe(object, purpose) {
 // Of Durable Objects only classes cross, and only to where objects can be made of them.
 function describeObjects({ kind, id, className }, purpose) {
   if (className !== undefined) return kind === CLASS ? 'LoopbackDurableObjectClass' : 'LoopbackDurableObjectNamespace';
-  if (kind === NAMESPACE || purpose !== ENVIRONMENT) {
-    return kind === NAMESPACE ? 'DurableObjectNamespace' : 'DurableObjectClass';
-  }
-  return id;
+  if (kind === NAMESPACE) return 'DurableObjectNamespace';
+  return purpose === ENVIRONMENT || native.refusesTransfer(id) !== undefined ? id : 'DurableObjectClass';
+}
+
+// A copy of a service within the isolate: there is none.
+function cloneService(object) {
+  const { id } = stateOf(object);
+  throw new DOMException(
+    native.refusesTransfer(id) ?? 'ServiceStub cannot be serialized in this context.',
+    'DataCloneError',
+  );
 }
 
 function describeReceiver(object, purpose, proxy) {
@@ -109,8 +116,9 @@ function duplicate(object, ownAccess, proxy) {
 }
 
 // Copies a value with stand-ins for the functions and proxies in it, which V8 refuses to write. Undefined: there are
-// none. Identity and cycles are kept.
-function substitute(root) {
+// none. Identity and cycles are kept. Where none may be, only functions of the platform are replaced: of others V8 says
+// well enough what is wrong.
+function substitute(root, purpose) {
   const seen = new Map();
   let found = false;
 
@@ -119,6 +127,7 @@ function substitute(root) {
     const known = apply(mapGet, seen, [value]);
     if (known !== undefined) return known;
     if (typeof value === 'function' || native.isProxy(value)) {
+      if (purpose === ENVIRONMENT && stateOf(value) === undefined) return value;
       found = true;
       return remember(value, native.placeholder(value));
     }
@@ -192,6 +201,7 @@ function revive({ 0: type, 1: value }) {
 return {
   giving,
   describe,
+  cloneService,
   substitute,
   revive,
   objectPrototype: primordials.objectPrototype,

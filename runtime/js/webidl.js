@@ -131,9 +131,9 @@ function expose(constructor, name, about) {
   return constructor;
 }
 
-// A class that keeps its shape, and whose objects do not cross by structured cloning.
-function declare(constructor, name) {
-  classes.set(constructor.prototype, { is: () => true, name });
+// A class that keeps its shape, and whose objects do not cross by structured cloning. `about` as for `expose`.
+function declare(constructor, name, about) {
+  classes.set(constructor.prototype, { is: () => true, ...about, name });
 }
 
 // The platform's functions have a length of 0. Not for every method: V8 copies a function's whole shape to change it.

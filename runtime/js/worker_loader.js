@@ -71,7 +71,7 @@ function moduleFields(module) {
 }
 
 function toModules(value) {
-  if (typeof value !== 'object' || value === null || isArray(value)) badField('WorkerCode', 'modules', 'object');
+  if (!isObject(value) || isArray(value)) badField('WorkerCode', 'modules', 'object');
   const modules = [];
   const names = objectKeys(value);
   for (let i = 0; i < names.length; i++) {
@@ -192,7 +192,7 @@ function fetchCode(wanted, getCode) {
   const fail = (error) => native.codeFailed(wanted, error);
   const asked = apply(promiseThen, promiseResolve(undefined), [
     () => {
-      const promise = getCode();
+      const promise = apply(getCode, globalThis, []);
       if (promise !== undefined && promise !== null && !isObject(promise)) {
         throw new TypeError("Callback returned incorrect type; expected 'Promise'");
       }
@@ -202,6 +202,7 @@ function fetchCode(wanted, getCode) {
   apply(promiseThen, asked, [
     (code) => {
       try {
+        if (!isDictionary(code)) throw new TypeError("Incorrect type for Promise: the Promise did not resolve to 'WorkerCode'.");
         native.codeArrived(wanted, toCode(code));
       } catch (error) {
         fail(error);

@@ -5,15 +5,18 @@ const { reflectGet, reflectHas, reflectSet, getOwnPropertyDescriptor, symbolToSt
   primordials;
 const { hasOwnProperty } = primordials;
 const rpc = load('rpc');
-const { answer, callMember, lookup, RESERVED_OF_ENTRYPOINTS } = load('rpc_serve');
-const { badField, illegalConstructor } = load('webidl');
+const { answer, asOwn, callMember, lookup, RESERVED_OF_ENTRYPOINTS } = load('rpc_serve');
+const { badArgument, badConstructorArgument, badField, illegalConstructor, isDictionary } = load('webidl');
 
 // --- Classes to extend --------------------------------------------------------------------------------------------
 
-function baseClass(name) {
+// `platformName`: what errors call it; `context`: the class of its first parameter.
+function baseClass(name, platformName, context, isContext) {
   const base = {
     [name]: class {
       constructor(...args) {
+        if (!isContext(args[0])) badConstructorArgument(platformName, 1, context);
+        if (!isReference(args[1])) badConstructorArgument(platformName, 2, 'Object');
         this.ctx = args[0];
         this.env = args[1];
       }
@@ -21,9 +24,12 @@ function baseClass(name) {
   }[name];
   return base;
 }
-const WorkerEntrypoint = baseClass('WorkerEntrypoint');
-const DurableObject = baseClass('DurableObject');
-const WorkflowEntrypoint = baseClass('WorkflowEntrypoint');
+const isReference = (value) => (typeof value === 'object' && value !== null) || typeof value === 'function';
+const isExecutionContext = (value) => isReference(value) && isContext(value);
+const isObjectState = (value) => load('durable_object_state').isState(value);
+const WorkerEntrypoint = baseClass('WorkerEntrypoint', 'WorkerEntrypoint', 'Object', isReference);
+const DurableObject = baseClass('DurableObject', 'DurableObjectBase', 'DurableObjectState', isObjectState);
+const WorkflowEntrypoint = baseClass('WorkflowEntrypoint', 'WorkflowEntrypoint', 'ExecutionContext', isExecutionContext);
 
 function extendsClass(value, base) {
   for (let at = value; at !== null && typeof at === 'function'; at = getPrototypeOf(at)) {
@@ -82,8 +88,13 @@ function keepTasks() {
 }
 
 let making = false;
+let isContext;
 
 class ExecutionContext {
+  #brand = true;
+  static {
+    isContext = (value) => #brand in value;
+  }
   constructor(props) {
     if (!making) illegalConstructor();
     native.addTracing(this);
@@ -129,6 +140,7 @@ LoopbackServiceStub.prototype.getRpcMethodForTestOnly = rpc.ServiceStub.prototyp
 function makeLoopback(name) {
   const state = { __proto__: null, kind: rpc.LOOPBACK, id: native.loopback(name, undefined) };
   const callable = (options) => {
+    if (!isDictionary(options)) badArgument('LoopbackServiceStub', '(called as function)', 1, 'Options');
     const props = options?.props;
     if (props !== undefined && (typeof props !== 'object' || props === null)) badField('Options', 'props', 'Object');
     return rpc.makeStub(native.loopback(name, props ?? {}), 1);
@@ -309,9 +321,10 @@ function handlerOfObject(receiver, kind) {
   };
 }
 
+// An error of the call rather than of the Worker: to the caller it is none that came from elsewhere.
 function failEntrypoint(name) {
-  throw new Error(
-    name === 'default' ? 'Worker has no default entrypoint.' : `Worker has no such entrypoint: ${name}`,
+  throw asOwn(
+    new Error(name === 'default' ? 'Worker has no default entrypoint.' : `Worker has no such entrypoint: ${name}`),
   );
 }
 

@@ -15,6 +15,8 @@ pub struct Channels {
     pub console: Option<std::sync::Arc<dyn ConsoleSink>>,
     /// By class: the namespaces of the Worker's own Durable Objects, for `ctx.exports`.
     pub objects: Vec<(String, std::sync::Arc<dyn ObjectNamespace>)>,
+    /// Why its own entrypoints may not be handed to other Workers, if they may not: the text of the `DataCloneError`.
+    pub refuses_transfer: Option<&'static str>,
     /// Receives the traces of its invocations.
     pub traces: Option<std::sync::Arc<dyn crate::trace::TraceSink>>,
 }

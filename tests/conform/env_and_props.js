@@ -8,8 +8,8 @@ return await methods(env, 'm() { return this.env; }', { env: { a: 1, b: [true, n
 //// => {"value":{"a":1,"b":[true,null],"c":{"$":"Map","value":[[1,2]]}}}
 
 //// case: env by import
-return await env.LOADER.load(worker("import { env } from 'cloudflare:workers'; export default { async m() { return env.a; } }", { env: { a: 5 } })).getEntrypoint().m();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await env.LOADER.load(worker("import { env } from 'cloudflare:workers'; export default { async m() { return env.a; } }", { env: { a: 5 } })).getEntrypoint().m(undefined);
+//// => {"value":5}
 
 //// case: env of a plain handler
 return await env.LOADER.load(worker('export default { async m(x, env) { return env.a; } }', { env: { a: 5 } })).getEntrypoint().m(1);
@@ -59,8 +59,8 @@ return await stub.getEntrypoint().m(0);
 const code = worker('export default { async m() { return 1; } }');
 const stub = env.LOADER.load(code);
 code.modules['main.js'] = 'export default { async m() { return 2; } }';
-return await stub.getEntrypoint().m();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await stub.getEntrypoint().m(undefined);
+//// => {"value":1}
 
 //// case: props are empty when none are given
 return await methods(env, 'm() { return this.ctx.props; }').m();

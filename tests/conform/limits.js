@@ -15,14 +15,14 @@ return await methods(env, 'async m() { for (;;) await null; }', { limits: { cpuM
 //// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
 
 //// case: CPU at the entrypoint
-return await env.LOADER.load(worker('export default { async m() { for (;;); } }')).getEntrypoint(null, { limits: { cpuMs: 20 } }).m();
+return await env.LOADER.load(worker('export default { async m() { for (;;); } }')).getEntrypoint(null, { limits: { cpuMs: 20 } }).m(undefined);
 //// differs: workerd enforces no limits
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
 
 //// case: the lower CPU limit counts
-return await env.LOADER.load(worker('export default { async m() { for (;;); } }', { limits: { cpuMs: 60000 } })).getEntrypoint(null, { limits: { cpuMs: 20 } }).m();
+return await env.LOADER.load(worker('export default { async m() { for (;;); } }', { limits: { cpuMs: 60000 } })).getEntrypoint(null, { limits: { cpuMs: 20 } }).m(undefined);
 //// differs: workerd enforces no limits
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
 
 //// case: waiting costs no CPU
 return await methods(env, 'async m(f) { await f(); return 1; }', { limits: { cpuMs: 50 } }).m(() => scheduler.wait(200));

@@ -89,18 +89,16 @@ return await env.LOADER.load(worker('await new Promise(() => {}); export default
 //// => {"error":{"$":"Error","name":"Error","message":"Failed to start Worker:\nUncaught Error: Top-level await in module is unsettled."}}
 
 //// case: a top-level await that settles
-return await env.LOADER.load(worker("const x = await Promise.resolve(5); export default { async y() { return x; } }")).getEntrypoint().y();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"y\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await env.LOADER.load(worker("const x = await Promise.resolve(5); export default { async y() { return x; } }")).getEntrypoint().y(undefined);
+//// => {"value":5}
 
 //// case: no default export
 return await env.LOADER.load(worker('export const x = 1')).getEntrypoint().x();
-//// differs: workerd refuses exports that handle nothing when it starts, loaderd the entrypoint when it is called
-//// => {"error":{"$":"Error","name":"Error","message":"Worker has no default entrypoint.","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"Failed to start Worker:\nUncaught TypeError: Incorrect type for map entry 'x': the provided value is not of type 'function or ExportedHandler'."}}
 
 //// case: an entrypoint that is not exported
 return await env.LOADER.load(worker('export default {}')).getEntrypoint('Gone').x();
-//// differs: loaderd asks the Worker itself, so the error is a remote one
-//// => {"error":{"$":"Error","name":"Error","message":"Worker has no such entrypoint: Gone","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"Worker has no such entrypoint: Gone"}}
 
 //// case: a named entrypoint
 return await env.LOADER.load(worker("import { WorkerEntrypoint as W } from 'cloudflare:workers'; export class A extends W { x() { return 'a'; } } export default {}")).getEntrypoint('A').x();
@@ -109,12 +107,11 @@ return await env.LOADER.load(worker("import { WorkerEntrypoint as W } from 'clou
 //// case: an entrypoint that is a plain function
 return await env.LOADER.load(worker('export function A() {} export default {}')).getEntrypoint('A').x();
 //// differs: workerd fails with an internal error
-//// => {"error":{"$":"Error","name":"Error","message":"Worker has no such entrypoint: A","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"Worker has no such entrypoint: A"}}
 
 //// case: an entrypoint that is a number
 return await env.LOADER.load(worker('export const A = 5; export default {}')).getEntrypoint('A').x();
-//// differs: workerd refuses exports that handle nothing when it starts, loaderd the entrypoint when it is called
-//// => {"error":{"$":"Error","name":"Error","message":"Worker has no such entrypoint: A","remote":true}}
+//// => {"error":{"$":"Error","name":"Error","message":"Failed to start Worker:\nUncaught TypeError: Incorrect type for map entry 'A': the provided value is not of type 'function or ExportedHandler'."}}
 
 //// case: get without arguments
 return env.LOADER.get();
@@ -127,36 +124,36 @@ return env.LOADER.get('a', worker('export default {}'));
 //// case: get calls back for the code
 let calls = 0;
 const stub = env.LOADER.get('a', () => { calls++; return worker('export default { async x() { return 1; } }'); });
-return [await stub.getEntrypoint().x(), calls];
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"x\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return [await stub.getEntrypoint().x(undefined), calls];
+//// => {"value":[1,1]}
 
 //// case: get with an asynchronous callback
-return await env.LOADER.get('a', async () => { await null; return worker('export default { async x() { return 1; } }'); }).getEntrypoint().x();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"x\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await env.LOADER.get('a', async () => { await null; return worker('export default { async x() { return 1; } }'); }).getEntrypoint().x(undefined);
+//// => {"value":1}
 
 //// case: get of one name loads once
 let calls = 0;
 const code = () => { calls++; return worker('let n = 0; export default { async x() { return ++n; } }'); };
 const answers = [];
-for (let i = 0; i < 3; i++) answers.push(await env.LOADER.get('a', code).getEntrypoint().x());
+for (let i = 0; i < 3; i++) answers.push(await env.LOADER.get('a', code).getEntrypoint().x(undefined));
 return [answers, calls];
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"x\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+//// => {"value":[[1,2,3],1]}
 
 //// case: get of two names loads twice
 let calls = 0;
 const code = () => { calls++; return worker('let n = 0; export default { async x() { return ++n; } }'); };
-return [await env.LOADER.get('a', code).getEntrypoint().x(), await env.LOADER.get('b', code).getEntrypoint().x(), calls];
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"x\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return [await env.LOADER.get('a', code).getEntrypoint().x(undefined), await env.LOADER.get('b', code).getEntrypoint().x(undefined), calls];
+//// => {"value":[1,1,2]}
 
 //// case: get of a null name is never shared
 const code = () => worker('let n = 0; export default { async x() { return ++n; } }');
-return [await env.LOADER.get(null, code).getEntrypoint().x(), await env.LOADER.get(null, code).getEntrypoint().x()];
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"x\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return [await env.LOADER.get(null, code).getEntrypoint().x(undefined), await env.LOADER.get(null, code).getEntrypoint().x(undefined)];
+//// => {"value":[1,1]}
 
 //// case: load is never shared
 const code = worker('let n = 0; export default { async x() { return ++n; } }');
-return [await env.LOADER.load(code).getEntrypoint().x(), await env.LOADER.load(code).getEntrypoint().x()];
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"x\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return [await env.LOADER.load(code).getEntrypoint().x(undefined), await env.LOADER.load(code).getEntrypoint().x(undefined)];
+//// => {"value":[1,1]}
 
 //// case: a callback that throws
 return await env.LOADER.get('a', () => { throw new RangeError('no code'); }).getEntrypoint().x();

@@ -1,15 +1,15 @@
 // Where a loaded Worker's fetch() goes, and fetch events.
 //// case: nowhere
-return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: null })).getEntrypoint().m();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: null })).getEntrypoint().m(undefined);
+//// => {"error":{"$":"Error","name":"Error","message":"This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities (such as bindings in 'env') to talk to the outside world.","remote":true}}
 
 //// case: to a loopback entrypoint
-return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: ctx.exports.Outbound({ props: { p: 1 } }) })).getEntrypoint().m();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: ctx.exports.Outbound({ props: { p: 1 } }) })).getEntrypoint().m(undefined);
+//// => {"value":"POST http://example.com/p b {\"p\":1}"}
 
 //// case: to a service
-return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: env.SELF })).getEntrypoint().m();
-//// => {"error":{"$":"TypeError","name":"TypeError","message":"Attempted to call RPC function \"m\" with the wrong number of arguments. When calling a top-level handler function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.","remote":true}}
+return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: env.SELF })).getEntrypoint().m(undefined);
+//// => {"value":"parent http://example.com/p"}
 
 //// case: to a string
 return await env.LOADER.load(worker(`export default { async m(u) { const r = await fetch(u ?? 'http://example.com/p', { method: 'POST', body: 'b' }); return await r.text(); } }`, { globalOutbound: 'x' })).getEntrypoint().m();

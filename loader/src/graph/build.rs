@@ -332,6 +332,7 @@ fn code(
             None => caches.configured.as_ref().map(MemoryCache::channel),
         },
         console: options.console.clone(),
+        refuses_transfer: None,
         traces: traces(name, worker, reach, activity),
         on_hang: HangPolicy::Report,
         clock: options.clock,

@@ -50,8 +50,8 @@ use crate::channel::ConsoleSink;
 use crate::compat::Flag;
 
 pub(crate) use self::async_context::begin_turn;
-pub(crate) use self::registry::offer_caches;
 pub use self::registry::{InstallError, install, withhold};
+pub(crate) use self::registry::{SCRIPT_PREFIX, object_prototype, offer_caches};
 /// Tells the program's listeners, then the host, of promises rejected without a handler. The turn loop calls it after each
 /// microtask checkpoint.
 pub use self::rejections::tell as tell_rejections;

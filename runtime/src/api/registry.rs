@@ -9,7 +9,7 @@ use crate::code_cache::CodeCache;
 use crate::compat::Flag;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
-pub(super) const SCRIPT_PREFIX: &str = "loaderd:";
+pub(crate) const SCRIPT_PREFIX: &str = "loaderd:";
 
 /// The intrinsics captured before the program runs: a function body that returns them.
 const PRIMORDIALS: &str = include_str!("../../js/primordials.js");
@@ -177,7 +177,7 @@ pub(super) fn primordial<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Op
 }
 
 /// The intrinsic `Object.prototype`.
-pub(super) fn object_prototype<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Value>> {
+pub(crate) fn object_prototype<'s>(scope: &mut v8::PinScope<'s, '_>) -> Option<v8::Local<'s, v8::Value>> {
     intrinsic(scope, "objectPrototype")
 }
 

@@ -7,7 +7,7 @@ use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
 use crate::rpc::exports::Access;
 use crate::rpc::outgoing::Waits;
-use crate::rpc::serve::{self, Member, Settled, Thrower};
+use crate::rpc::serve::{self, Member, Settled, ThrownBy};
 use crate::rpc::state::{ImportError, Keep, RpcState, foreign};
 use crate::rpc::{CapKind, exports, outgoing};
 
@@ -166,11 +166,15 @@ fn succeed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Re
     let _ = serve::succeeded(scope, settled);
 }
 
-/// `fail(reply, result, error, byMethod)`.
+/// `fail(reply, result, error, by)`.
 fn fail<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
     let reply = id(arguments.get(0));
     let result = Some(id(arguments.get(1))).filter(|result| *result != 0);
-    let by = if arguments.get(3).is_true() { Thrower::Method } else { Thrower::Platform };
+    let by = match arguments.get(3).integer_value(scope) {
+        Some(1) => ThrownBy::Method,
+        Some(2) => ThrownBy::Platform,
+        _ => ThrownBy::Callee,
+    };
     serve::failed(scope, reply, result, arguments.get(2), by);
 }
 

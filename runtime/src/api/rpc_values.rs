@@ -1,7 +1,9 @@
 //! The Rust half of the room `rpc_values`: what V8 knows of a value that is to be written, and what stands for it.
 
 use super::args::set_function;
+use super::imports::imported;
 use super::rpc::{current_invocation, export_for_one_use};
+use crate::js::string;
 use crate::rpc::serialize::throw_data_clone_error;
 use crate::rpc::state::RpcState;
 
@@ -14,6 +16,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "isSet", is_set)?;
     set_function(scope, native, "isPlainObject", is_plain_object)?;
     set_function(scope, native, "placeholder", placeholder)?;
+    set_function(scope, native, "refusesTransfer", refuses_transfer)?;
     set_function(scope, native, "exportForMessage", export_for_one_use)?;
     set_function(scope, native, "currentInvocation", current_invocation)?;
     set_function(scope, native, "throwDataCloneError", data_clone_error)
@@ -50,6 +53,14 @@ fn placeholder<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, m
     let key = v8::Local::new(scope, &js.placeholder);
     if object.set_private(scope, key, arguments.get(0)).is_some() {
         returned.set(object.into());
+    }
+}
+
+/// `refusesTransfer(import)`: why it may not be handed to other Workers; undefined: it may.
+fn refuses_transfer<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let Some(cap) = imported(scope, arguments.get(0)) else { return };
+    if let Some(reason) = cap.target.refuses_transfer() {
+        returned.set(string(scope, reason).into());
     }
 }
 

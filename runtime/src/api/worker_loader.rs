@@ -75,8 +75,7 @@ fn import_worker(scope: &mut v8::PinScope<'_, '_>, worker: Arc<dyn DynamicWorker
 fn get<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(loader) = imported(scope, arguments.get(0)) else { return };
     let Some(LoaderCap(loader)) = loader.target.as_any().downcast_ref() else { return };
-    let name = arguments.get(1);
-    let name = name.is_string().then(|| name.to_rust_string_lossy(scope));
+    let name = v8::Local::<v8::String>::try_from(arguments.get(1)).ok().map(|name| distinct_name(scope, name));
     let found = loader.get(name.as_deref());
     let Some(worker) = import_worker(scope, found.worker) else { return };
     let wanted = match found.wanted {
@@ -89,6 +88,17 @@ fn get<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retur
     };
     let (worker, wanted) = (number(scope, worker), number(scope, wanted));
     returned.set(v8::Array::new_with_elements(scope, &[worker, wanted]).into());
+}
+
+/// A text that no other name has. One that is not well-formed UTF-16 has no text of its own and is spelled out.
+fn distinct_name(scope: &v8::Isolate, name: v8::Local<'_, v8::String>) -> String {
+    const SPELLED_OUT: char = '\0';
+    let mut units = vec![0; name.length()];
+    name.write_v2(scope, 0, &mut units, v8::WriteFlags::empty());
+    match String::from_utf16(&units) {
+        Ok(name) if !name.starts_with(SPELLED_OUT) => name,
+        _ => units.iter().fold(SPELLED_OUT.to_string(), |text, unit| text + &format!("{unit:04x}")),
+    }
 }
 
 fn wanted(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) -> Option<CodeWanted> {

@@ -1,17 +1,20 @@
 //! The Rust halves of the rooms `workers`, `rpc_fetch` and `caches`: tasks and ends of the current invocation, and what the Worker
 //! has of its own: its exports, its `env`, where its fetches go.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::args::{set_function, throw_error};
 use super::imports::{id, number, own_export, returned_import};
 use super::tracing;
 use crate::channel::Channels;
 use crate::invocation::{Hold, HoldKind};
+use crate::isolate::Entrypoint;
 use crate::isolate::state::IsolateState;
 use crate::limits::Cause;
 use crate::rpc::state::{ImportId, Keep, RpcState};
-use crate::rpc::{Cap, CapKind, RpcError, errors};
+use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError, errors};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
 type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
@@ -102,11 +105,41 @@ fn abort_isolate<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _: Retu
 /// `loopback(name, props?)`: an import of one of this Worker's own entrypoints, for any invocation.
 fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(spec) = own_export(scope, &arguments) else { return };
+    let state = IsolateState::of(scope);
     // While the isolate is going, nobody can call it.
-    let Some(isolate) = IsolateState::of(scope).isolate() else { return };
-    let target = isolate.entrypoint(spec);
+    let Some(isolate) = state.isolate() else { return };
+    let entrypoint = isolate.entrypoint(spec);
+    let refuses_transfer = state.worker.borrow().as_ref().and_then(|worker| worker.channels.refuses_transfer);
+    let target: Arc<dyn Capability> = match refuses_transfer {
+        None => entrypoint,
+        Some(reason) => Arc::new(Staying { entrypoint, reason }),
+    };
     let import = RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
     returned_import(scope, import, &mut returned);
+}
+
+/// An entrypoint that its Worker may use and not give away.
+struct Staying {
+    entrypoint: Arc<Entrypoint>,
+    reason: &'static str,
+}
+
+impl Capability for Staying {
+    fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        self.entrypoint.call(call, reply)
+    }
+
+    fn counts_as_subrequest(&self) -> bool {
+        self.entrypoint.counts_as_subrequest()
+    }
+
+    fn refuses_transfer(&self) -> Option<&'static str> {
+        Some(self.reason)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 /// `outbound()`: the import of where global `fetch()` goes; undefined when nowhere.

@@ -67,6 +67,7 @@ pub(crate) struct InvocationState {
     threw: Cell<bool>,
     /// The id of the Durable Object that it is.
     object: RefCell<Option<Arc<str>>>,
+    of_fetch: Cell<bool>,
     /// Its program ended it: nothing of it goes on.
     aborted: RefCell<Option<RpcError>>,
     finished: Cell<bool>,
@@ -100,6 +101,7 @@ impl InvocationState {
             shared: shared.clone(),
             threw: Cell::new(false),
             object: RefCell::default(),
+            of_fetch: Cell::new(false),
             aborted: RefCell::default(),
             finished: Cell::new(false),
             on_end: RefCell::new(on_end),
@@ -247,6 +249,11 @@ impl InvocationState {
         *self.object.borrow_mut() = Some(id.into());
     }
 
+    /// It handles a fetch: to callers its hanging is something that happened on the other side.
+    pub(crate) fn set_of_fetch(&self) {
+        self.of_fetch.set(true);
+    }
+
     pub(crate) fn is_of_object(&self) -> bool {
         self.object.borrow().is_some()
     }
@@ -276,7 +283,7 @@ impl InvocationState {
     pub(crate) fn finish(&self, ended: Option<Cause>) {
         let error = match ended {
             Some(cause) => RpcError::ended(cause),
-            None => RpcError::new("Error", HUNG),
+            None => RpcError { remote: self.of_fetch.get(), ..RpcError::new("Error", HUNG) },
         };
         let hung = ended.is_none() && !self.answered();
         self.answer_all(&error, 0);

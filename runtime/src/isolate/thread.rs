@@ -361,22 +361,45 @@ fn load_worker<'s>(
     crate::api::withhold(scope);
     // Ahead of `env`, in which internal modules may make bindings.
     let crate::modules::WorkerSource { main_module, modules, extensions } = source;
-    *state.registry.borrow_mut() = Registry::new(main_module.clone(), modules, &extensions);
+    *state.registry.borrow_mut() = Registry::new(&main_module, modules, &extensions);
     let env = match env {
         None => v8::Object::new(scope),
         Some(message) => {
             v8::tc_scope!(let scope, scope);
             match glue::revive(scope, &message) {
-                Some(value) => v8::Local::<v8::Object>::try_from(value).map_err(|_| env_error())?,
+                Some(value) => v8::Local::<v8::Object>::try_from(value)
+                    .ok()
+                    .and_then(|value| plain_object(scope, value))
+                    .ok_or_else(env_error)?,
                 None => return Err(start::thrown(scope, LoadPhase::Evaluate)),
             }
         }
     };
     let Some(worker) = state.worker.borrow().clone() else { return Err(env_error()) };
     *worker.env.borrow_mut() = Some(v8::Global::new(scope, env));
-    let namespace = start::start(scope, state, main_module)?;
+    let namespace = start::start(scope, state)?;
     *worker.main.borrow_mut() = Some(v8::Global::new(scope, namespace));
     Ok(entrypoints(scope, namespace))
+}
+
+/// The same members in a plain object: `env` is one, whatever was given for it.
+fn plain_object<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    object: v8::Local<'s, v8::Object>,
+) -> Option<v8::Local<'s, v8::Object>> {
+    let plain = crate::api::object_prototype(scope)?;
+    if object.get_prototype(scope) == Some(plain) {
+        return Some(object);
+    }
+    let copy = v8::Object::new(scope);
+    let names = object.get_own_property_names(scope, v8::GetPropertyNamesArgs::default())?;
+    for index in 0..names.length() {
+        let name = names.get_index(scope, index)?;
+        let value = object.get(scope, name)?;
+        let name = name.to_string(scope)?;
+        copy.create_data_property(scope, name.into(), value)?;
+    }
+    Some(copy)
 }
 
 fn call_timer(scope: &mut v8::PinScope<'_, '_>, timer: Timer) {

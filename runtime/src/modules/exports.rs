@@ -1,4 +1,4 @@
-//! Which exports of the main module are entrypoints, and what each handles.
+//! What the main module may export, which exports are entrypoints, and what each handles.
 
 /// An export of the main module that events can be sent to: an object of handlers, or a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,48 @@ pub(crate) fn entrypoints(
     found.sort_by_key(|entrypoint| entrypoint.name != "default");
     found.truncate(HANDLERS_MAX);
     found
+}
+
+/// What is wrong with the exports of a main module, in the platform's words: each must be a function or an object of
+/// handlers. Runs none of the program's code.
+pub(crate) fn mistake(scope: &mut v8::PinScope<'_, '_>, namespace: v8::Local<'_, v8::Object>) -> Option<String> {
+    for (name, value) in own_values(scope, namespace) {
+        if value.is_null_or_undefined() {
+            return Some(
+                "Uncaught TypeError: Cannot initialize N7workerd3api15ExportedHandlerE with required members from an \
+                 undefined or null value."
+                    .to_owned(),
+            );
+        }
+        let Ok(object) = v8::Local::<v8::Object>::try_from(value) else {
+            return Some(format!(
+                "Uncaught TypeError: Incorrect type for map entry '{name}': the provided value is not of type \
+                 'function or ExportedHandler'."
+            ));
+        };
+        if !object.is_function() && !ends_in_object(scope, object) {
+            return Some("Exported value's prototype chain does not end in Object.".to_owned());
+        }
+    }
+    None
+}
+
+/// Whether what an object inherits from last is `Object.prototype`, as far as can be seen without running a proxy's
+/// traps.
+fn ends_in_object(scope: &mut v8::PinScope<'_, '_>, object: v8::Local<'_, v8::Object>) -> bool {
+    let Some(last) = crate::api::object_prototype(scope) else { return true };
+    let mut at = object;
+    for _ in 0..PROTOTYPES_MAX {
+        if at.is_proxy() || at.strict_equals(last) {
+            return true;
+        }
+        match at.get_prototype(scope).map(v8::Local::<v8::Object>::try_from) {
+            Some(Ok(next)) => at = next,
+            Some(Err(_)) => return false,
+            None => return true,
+        }
+    }
+    true
 }
 
 fn methods(scope: &mut v8::PinScope<'_, '_>, object: v8::Local<'_, v8::Object>) -> Vec<String> {

@@ -6,6 +6,7 @@ use std::num::NonZeroI32;
 
 use super::dynamic::Unsettled;
 use super::link::{link, place_of};
+use super::resolve::resolve;
 use super::synthetic;
 use super::{CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, code_cache};
 use crate::isolate::state::IsolateState;
@@ -67,15 +68,23 @@ pub(crate) struct Registry {
     /// Imports whose modules were still being evaluated when they were asked for.
     pub(super) unsettled: HashMap<u64, Unsettled>,
     pub(super) imports_asked: u64,
-    main: String,
+    /// The main module's name.
+    pub(super) main: String,
+    /// The path of two modules at once.
+    pub(super) repeated: Option<String>,
 }
 
 impl Registry {
-    pub(crate) fn new(main: String, modules: Vec<Module>, extensions: &[ExtensionModule]) -> Self {
-        let own = modules.into_iter().map(|module| {
+    pub(crate) fn new(main: &str, modules: Vec<Module>, extensions: &[ExtensionModule]) -> Self {
+        let mut entries = HashMap::with_capacity(modules.len() + extensions.len());
+        let mut repeated = None;
+        for module in modules {
             let entry = Entry { content: module.content, code_cache: module.code_cache, module: None };
-            (ModuleId::of_worker(module.name), entry)
-        });
+            let path = path_of(&module.name);
+            if entries.insert(ModuleId::of_worker(path.as_str()), entry).is_some() {
+                repeated.get_or_insert(path);
+            }
+        }
         let offered = extensions.iter().map(|module| {
             let space = match module.visibility {
                 ExtensionVisibility::Public => Space::Public,
@@ -85,7 +94,8 @@ impl Registry {
             let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
             (ModuleId { space, name: module.name.clone() }, entry)
         });
-        Self { entries: own.chain(offered).collect(), main, ..Self::default() }
+        entries.extend(offered);
+        Self { entries, main: path_of(main), repeated, ..Self::default() }
     }
 
     /// Whether a module is the one that V8 evaluated first.
@@ -218,6 +228,12 @@ pub(crate) fn internal_namespace<'s>(
         }
         _ => v8::Local::try_from(module.get_module_namespace()).ok(),
     }
+}
+
+/// What imports of a module with this name resolve to: names are paths. One that climbs above the root stays as it is,
+/// and nothing can import it.
+fn path_of(name: &str) -> String {
+    resolve(name, "").unwrap_or_else(|| name.to_owned())
 }
 
 /// The string V8 shows as a module's place.

@@ -2,6 +2,7 @@
 
 use super::ModuleContent;
 use super::diagnostics::{Capture, capture_stacks, uncaught};
+use super::exports;
 use super::link::link;
 use super::registry::{Space, module_named};
 use crate::compat::Flag;
@@ -16,12 +17,11 @@ use crate::js::string;
 pub(crate) fn start<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
-    main_module: String,
 ) -> Result<v8::Local<'s, v8::Object>, LoadError> {
     capture_stacks(scope, Capture::On);
     let context = scope.get_current_context();
     context.set_allow_generation_from_strings(state.has_flag(Flag::AllowEvalDuringStartup) || always_evals(state));
-    let result = start_captured(scope, state, main_module);
+    let result = start_captured(scope, state);
     context.set_allow_generation_from_strings(always_evals(state));
     capture_stacks(scope, Capture::Off);
     result
@@ -34,8 +34,14 @@ fn always_evals(state: &IsolateState) -> bool {
 fn start_captured<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
-    main_module: String,
 ) -> Result<v8::Local<'s, v8::Object>, LoadError> {
+    let (main_module, repeated) = {
+        let registry = state.registry.borrow();
+        (registry.main.clone(), registry.repeated.clone())
+    };
+    if let Some(path) = repeated {
+        return Err(failed(LoadPhase::Compile, &format!("Uncaught Error: Module \"{path}\" already added to bundle")));
+    }
     let main = state.registry.borrow().content(&main_module);
     match main {
         None => return Err(failed(LoadPhase::Compile, &format!("Uncaught Error: No such module: {main_module}"))),
@@ -79,8 +85,12 @@ fn start_captured<'s>(
             return Err(failed(LoadPhase::Evaluate, &report));
         }
     }
-    v8::Local::<v8::Object>::try_from(main.get_module_namespace())
-        .map_err(|_| failed(LoadPhase::Evaluate, "Uncaught Error: Module has no namespace."))
+    let namespace = v8::Local::<v8::Object>::try_from(main.get_module_namespace())
+        .map_err(|_| failed(LoadPhase::Evaluate, "Uncaught Error: Module has no namespace."))?;
+    match exports::mistake(scope, namespace) {
+        None => Ok(namespace),
+        Some(mistake) => Err(failed(LoadPhase::Evaluate, &mistake)),
+    }
 }
 
 /// Runs a service worker, which has its bindings as globals. What stands for its exports dispatches events to it.

@@ -97,8 +97,7 @@ fn write_body<'s>(
         let refused: bool = Cell::get(&refused);
         if written { Ok(host_tag::frame(serializer.release(), &parts.borrow())) } else { Err(refused) }
     };
-    let mayhave_functions = matches!(purpose, Purpose::Arguments | Purpose::Result);
-    if !mayhave_functions {
+    if purpose == Purpose::Thrown {
         return attempt(scope, value).ok();
     }
     {
@@ -118,7 +117,8 @@ fn write_body<'s>(
         caps.borrow_mut().truncate(caps_before);
         let substitute = v8::Local::new(scope, &js.substitute);
         let receiver = v8::undefined(scope).into();
-        let Some(copy) = substitute.call(scope, receiver, &[value]) else {
+        let purpose = v8::Integer::new(scope, purpose.code()).into();
+        let Some(copy) = substitute.call(scope, receiver, &[value, purpose]) else {
             scope.rethrow();
             return None;
         };

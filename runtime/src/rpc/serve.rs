@@ -58,6 +58,9 @@ pub(crate) fn serve_entrypoint(
         exports::expect_result(&RpcState::of(scope), invocation.id, result);
     }
     let reply = invocation.hold_reply(reply);
+    if matches!(call.op, Op::Call(_)) && call.path == ["fetch"] {
+        invocation.set_of_fetch();
+    }
     answer_thrown(scope, reply, result, |scope| {
         let js = RpcState::of(scope).js(scope)?;
         let entrypoint = v8::Local::new(scope, &js.entrypoint);
@@ -108,7 +111,7 @@ fn answer_thrown<'s, 'i>(
     // Terminated, or without an exception: the isolate is being ended, which answers everybody.
     let Some(exception) = scope.exception().filter(|_| !scope.has_terminated()) else { return };
     scope.reset();
-    failed(scope, reply, result, exception, Thrower::Platform);
+    failed(scope, reply, result, exception, ThrownBy::Callee);
 }
 
 type Parts<'s> = (v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>);
@@ -197,12 +200,14 @@ pub(crate) fn succeeded<'s>(scope: &mut v8::PinScope<'s, '_>, settled: Settled<'
     Some(())
 }
 
-/// Who threw what a call fails with.
+/// Who threw what a call is answered with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thrower {
-    /// The method that was called.
+pub(crate) enum ThrownBy {
+    /// The callee's side, before there was a method to call: to callers it is remote.
+    Callee,
+    /// The method that was called; remote too, and a Durable Object's is named.
     Method,
-    /// Whatever looked for the method, or gave it its arguments.
+    /// The platform, which could not make the call.
     Platform,
 }
 
@@ -212,7 +217,7 @@ pub(crate) fn failed<'s>(
     reply: u64,
     result: Option<ExportId>,
     thrown: v8::Local<'s, v8::Value>,
-    by: Thrower,
+    by: ThrownBy,
 ) {
     let isolate = IsolateState::of(scope);
     if isolate.shared.cause().is_some() {
@@ -221,12 +226,12 @@ pub(crate) fn failed<'s>(
     }
     let Some(answering) = Answering::start(&isolate, reply) else { return };
     let invocation = answering.invocation.clone();
-    if by == Thrower::Method
+    if by == ThrownBy::Method
         && let Some(id) = invocation.object_id()
     {
         name_object(scope, thrown, &id);
     }
-    let error = errors::from_js(scope, thrown);
+    let error = RpcError { remote: by != ThrownBy::Platform, ..errors::from_js(scope, thrown) };
     if let Some(result) = result {
         exports::result_failed(&RpcState::of(scope), &invocation, result, &error);
     }

@@ -91,6 +91,35 @@ const REPORTS: &[(Modules, LoadPhase, &str)] = &[
         LoadPhase::Evaluate,
         "Uncaught EvalError: Code generation from strings disallowed for this context\n  at m.js:1:1",
     ),
+    // The platform's own frames are not shown.
+    (
+        &[("m.js", "function f() { new URL('none') }\nf()")],
+        LoadPhase::Evaluate,
+        "Uncaught TypeError: Invalid URL string.\n  at m.js:1:16 in f\n  at m.js:2:1",
+    ),
+    (
+        &[("m.js", "throw new DOMException('d', 'AbortError')")],
+        LoadPhase::Evaluate,
+        "Uncaught DOMException(AbortError): d\n  at m.js:1:7",
+    ),
+    // Exports are functions or objects of handlers.
+    (
+        &[("m.js", "export default {}; export const n = 5")],
+        LoadPhase::Evaluate,
+        "Uncaught TypeError: Incorrect type for map entry 'n': the provided value is not of type 'function or \
+         ExportedHandler'.",
+    ),
+    (
+        &[("m.js", "export default Object.create(null)")],
+        LoadPhase::Evaluate,
+        "Exported value's prototype chain does not end in Object.",
+    ),
+    // Names are paths.
+    (
+        &[("m.js", "export default {}"), ("a.js", ""), ("./b/../a.js", "")],
+        LoadPhase::Compile,
+        "Uncaught Error: Module \"a.js\" already added to bundle",
+    ),
 ];
 
 #[test]
@@ -159,7 +188,7 @@ fn the_report_lists_entrypoints_without_running_their_code() {
         export default { fetch() {}, test() {}, get trap() { throw new Error("ran"); }, not: 1 };
         export class Service extends WorkerEntrypoint { greet() {} static helper() {} }
         export const proxy = new Proxy({ test() {} }, { ownKeys() { throw new Error("ran"); } });
-        export const number = 5, text = "x", promise = Promise.resolve({ test() {} });
+        export const promise = Promise.resolve({ test() {} });
         export function plain() {}
         export const handlers = { test: () => {} };
     "#;

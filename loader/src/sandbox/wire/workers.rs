@@ -18,6 +18,7 @@ use super::values::{
     micros, read_cap, read_maybe_cause, read_message, read_usage, write_cap, write_cause, write_message, write_usage,
 };
 use super::{Lower, Malformed, Raise, schema};
+use crate::entrypoint::NOT_TRANSFERABLE;
 
 pub(in crate::sandbox) fn write_isolate_config(
     config: &IsolateConfig,
@@ -171,7 +172,13 @@ pub(in crate::sandbox) fn read_load(
             extensions: extensions.into(),
         },
         env,
-        channels: loaderd_runtime::channel::Channels { global_outbound, cache, ..Default::default() },
+        channels: loaderd_runtime::channel::Channels {
+            global_outbound,
+            cache,
+            // Whatever is in a sandbox process was loaded.
+            refuses_transfer: Some(NOT_TRANSFERABLE),
+            ..Default::default()
+        },
         startup_cpu: Duration::from_micros(reader.get_startup_cpu()),
         limits: read_limits(reader.get_limits()?)?,
         on_hang: match reader.get_on_hang()? {

@@ -6,8 +6,7 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
         "hang",
         "return service.hang()",
         "Error: The Workers runtime canceled this request because it detected that your Worker's code had hung and \
-         would never generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/ \
-         (remote)",
+         would never generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/",
     ),
     ("withEnv", "return withEnv({ a: 1 }, async () => { await null; return env.a })", "1"),
     ("imported waitUntil", "return waitUntil(Promise.resolve(1))", "undefined"),
