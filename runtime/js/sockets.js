@@ -6,15 +6,16 @@
 // long as the connection. A read may also answer `{startTls: host}`: the connection goes on over TLS, and the function is
 // called again when it does.
 'use strict';
-const { apply, promiseThen, isView, Error, TypeError, getOwnPropertyDescriptor } = primordials;
+const { apply, promiseThen, isView, Error, TypeError } = primordials;
 const rpc = load('rpc');
 const { RpcTarget } = rpc;
-const { badArgument, badField, illegalInvocation, illegalConstructor, isDictionary, expose } = load('webidl');
+const { badArgument, illegalInvocation, illegalConstructor, isDictionary, expose } = load('webidl');
 const { deferred, handled, Queue } = load('streams_support');
 const readables = load('streams_readable');
 const writables = load('streams_writable');
 const { createInner } = load('streams_native');
 const sinks = load('streams_native_sink');
+const { parse, serviceAt } = load('socket_addresses');
 
 // The most bytes that one read answers with.
 const CHUNK_BYTES_MAX = 64 << 10;
@@ -23,7 +24,6 @@ const WINDOW_BYTES_MAX = 64 << 10;
 // Bytes that wait although who writes them was to wait. A peer that sends more is cut off.
 const WAITING_BYTES_MAX = 16 << 20;
 const ADDRESS_MAX = 255;
-const PORT_MAX = 0xffff;
 
 const LOST = 'Network connection lost.';
 const DISCONNECTED = "Can't read from request stream because client disconnected.";
@@ -385,41 +385,6 @@ class Connection {
   }
 }
 
-const { URL } = load('url');
-const getter = (name) => {
-  const { get } = getOwnPropertyDescriptor(URL.prototype, name);
-  return (url) => apply(get, url, []);
-};
-const hostnameOf = getter('hostname');
-const portOf = getter('port');
-
-function parseAddress(address) {
-  if (typeof address === 'object' && address !== null) {
-    const { hostname, port } = address;
-    if (hostname === undefined) badField('SocketAddress', 'hostname', 'string');
-    const number = +port;
-    if (number !== number) throw new TypeError('The value cannot be converted because it is not an integer.');
-    if (number < 0) {
-      throw new TypeError('The value cannot be converted because it is negative and this API expects a positive number.');
-    }
-    if (number > PORT_MAX) throw new TypeError(`Value out of range. Must be less than or equal to ${PORT_MAX}.`);
-    const whole = `${number - (number % 1)}`;
-    return { host: `${hostname}`, port: whole, text: `${hostname}:${whole}` };
-  }
-  const text = `${address}`;
-  let url;
-  try {
-    url = new URL(`fake://${text}`);
-  } catch {
-    throw new TypeError('Specified address could not be parsed.');
-  }
-  const host = hostnameOf(url);
-  const port = portOf(url);
-  if (host === '') throw new TypeError('Specified address is missing hostname.');
-  if (port === '') throw new TypeError('Specified address is missing port.');
-  return { host, port, text };
-}
-
 function optionsOf(options) {
   if (!isDictionary(options)) badArgument('SocketsModule', 'connect', 2, 'SocketOptions');
   const { secureTransport, allowHalfOpen, highWaterMark } = options ?? {};
@@ -434,14 +399,14 @@ function optionsOf(options) {
   };
 }
 
-// Connects through a service; `serviceOf()` is asked once the arguments are known to be good.
+// Connects through a service; `serviceOf(address)` is asked once the arguments are known to be good.
 function connectThrough(serviceOf, address, options) {
-  const { host, port, text } = parseAddress(address);
+  const { host, port, text } = parse(address);
   if (text.length > ADDRESS_MAX || !/^[-._[\]:a-zA-Z0-9]+$/.test(text)) {
     throw new TypeError('Specified address is empty string, contains unsupported characters or is too long.');
   }
   const { transport, allowHalfOpen, highWaterMark } = optionsOf(options);
-  const service = serviceOf();
+  const service = serviceOf(text);
   const about = {
     __proto__: null,
     remoteAddress: text,
@@ -470,8 +435,8 @@ function connectThrough(serviceOf, address, options) {
 function connect(address, options) {
   if (arguments.length < 1) badArgument('SocketsModule', 'connect', 1, 'SocketAddress or string');
   load('fetch').requireInvocation();
-  const outbound = () => {
-    const service = load('rpc_fetch').outbound();
+  const outbound = (text) => {
+    const service = serviceAt(text) ?? load('rpc_fetch').outbound();
     if (service !== undefined) return service;
     throw new Error(
       'This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities ' +

@@ -106,6 +106,9 @@ class ExecutionContext {
     waitUntil(promise);
   }
   passThroughOnException() {}
+  mapVirtualHost(...args) {
+    return load('socket_addresses').mapVirtualHost(args[0], args[1]);
+  }
   abort(reason) {
     abort(reason === undefined ? new Error('Worker execution was aborted due to call to ctx.abort().') : reason);
   }

@@ -12,6 +12,7 @@ use crate::channel::Channels;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::Entrypoint;
 use crate::isolate::state::IsolateState;
+use crate::js::string;
 use crate::limits::Cause;
 use crate::rpc::state::{ImportId, Keep, RpcState};
 use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError, errors};
@@ -44,6 +45,27 @@ pub(super) fn install_caches(scope: &mut v8::PinScope<'_, '_>, native: v8::Local
     set_function(scope, native, "traced", tracing::traced)?;
     set_function(scope, native, "warn", tracing::warn)?;
     set_function(scope, native, "cache", cache)
+}
+
+pub(super) fn install_hosts(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, native, "randomName", random_name)
+}
+
+/// `randomName()`: 32 hexadecimal digits that nobody guesses.
+fn random_name<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
+    if let Some(name) = random_digits::<16>(scope) {
+        returned.set(string(scope, &name).into());
+    }
+}
+
+/// Two hexadecimal digits for each byte. `None` with an exception pending.
+fn random_digits<const BYTES: usize>(scope: &mut v8::PinScope<'_, '_>) -> Option<String> {
+    let mut random = [0; BYTES];
+    if getrandom::fill(&mut random).is_err() {
+        throw_error(scope, "This system has no random numbers.");
+        return None;
+    }
+    Some(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// `startTask()`: a `waitUntil` task of the current invocation.
@@ -89,11 +111,7 @@ fn abort_isolate<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, _: Retu
     if isolate.current().is_none() {
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     }
-    let mut reference = [0; 12];
-    if getrandom::fill(&mut reference).is_err() {
-        return throw_error(scope, "This system has no random numbers.");
-    }
-    let reference: String = reference.iter().map(|byte| format!("{byte:02x}")).collect();
+    let Some(reference) = random_digits::<12>(scope) else { return };
     ::tracing::warn!(reference, "a Worker ended its own isolate");
     let message = format!("internal error; reference = {reference}");
     let error = RpcError { remote: false, ..RpcError::new("Error", message) };
