@@ -141,12 +141,10 @@ function classOf(value) {
   return (state.classId ??= native.ownClass(state.className, undefined));
 }
 
-const hasNamespace = (name) => native.ownNamespace(name) !== undefined;
 const makeId = (text, name) => new DurableObjectId(token, text, name);
 
 return {
   makeNamespace: (id) => new DurableObjectNamespace(token, id),
-  hasNamespace,
   makeClass,
   makeOwn,
   makeId,

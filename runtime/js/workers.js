@@ -155,11 +155,16 @@ function makeLoopback(name) {
   return callable;
 }
 
-// A class that is no entrypoint may have a namespace of Durable Objects without saying that it is made for one.
-function isOtherObjectClass(name, value) {
-  return (
-    typeof value === 'function' && !extendsClass(value, WorkerEntrypoint) && load('durable_objects').hasNamespace(name)
-  );
+// What an export is to callers; the order in which they are listed.
+const HANDLER = 0;
+const ENTRYPOINT = 1;
+const OBJECT_CLASS = 2;
+
+function kindOf(value) {
+  if (typeof value === 'object' && value !== null) return HANDLER;
+  if (typeof value !== 'function' || extendsClass(value, WorkflowEntrypoint)) return undefined;
+  // A class of Durable Objects need not say that it is one.
+  return extendsClass(value, WorkerEntrypoint) ? ENTRYPOINT : OBJECT_CLASS;
 }
 
 let exported;
@@ -169,29 +174,16 @@ function loopbacks() {
   const stubs = {};
   const main = native.mainExports();
   const names = main === undefined ? [] : objectKeys(main);
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i];
-    const value = main[name];
-    if (extendsClass(value, DurableObject) || isOtherObjectClass(name, value)) {
-      defineProperty(stubs, name, {
-        __proto__: null,
-        value: load('durable_objects').makeOwn(name),
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      });
-      continue;
+  const add = (name, value) =>
+    defineProperty(stubs, name, { __proto__: null, value, writable: true, enumerable: true, configurable: true });
+  const isEntrypoint = (name) => kindOf(main[name]) === HANDLER || kindOf(main[name]) === ENTRYPOINT;
+  if (apply(hasOwnProperty, main ?? {}, ['default']) && isEntrypoint('default')) add('default', makeLoopback('default'));
+  for (let kind = HANDLER; kind <= OBJECT_CLASS; kind++) {
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (kindOf(main[name]) !== kind || (name === 'default' && kind !== OBJECT_CLASS)) continue;
+      add(name, kind === OBJECT_CLASS ? load('durable_objects').makeOwn(name) : makeLoopback(name));
     }
-    const isEntrypoint =
-      typeof value === 'function' ? extendsClass(value, WorkerEntrypoint) : typeof value === 'object' && value !== null;
-    if (!isEntrypoint) continue;
-    defineProperty(stubs, name, {
-      __proto__: null,
-      value: makeLoopback(name),
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
   }
   exported = stubs;
   return stubs;
