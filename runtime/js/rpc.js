@@ -25,6 +25,7 @@ const { STUB, SERVICE, PROPERTY, PROMISE, LOOPBACK, LOADER, NAMESPACE, WRAPPED, 
 const { giving } = load('rpc_values');
 const { badConstructorArgument, declare, illegalConstructor } = load('webidl');
 
+// Properties of a property, one of the other.
 const PATH_MAX = 64;
 
 // What every object inherits. Not looked up on Object.prototype: a program that adds a method there would otherwise
@@ -48,6 +49,12 @@ const EVERY_OBJECT = {
 // Methods that services have, beside fetch(), for Workers that asked for them.
 const EVENT_METHODS = { __proto__: null, queue: true, scheduled: true };
 
+// Whether a name is that of an array's element: those are never remote.
+function isIndex(key) {
+  const number = key >>> 0;
+  return number !== 0xffffffff && `${number}` === key;
+}
+
 // A prototype on which every name that no object has is a property of the remote object.
 function wildcard(hasThen) {
   return new Proxy(
@@ -55,7 +62,7 @@ function wildcard(hasThen) {
     {
       __proto__: null,
       get(target, key, receiver) {
-        if (typeof key === 'symbol' || key in EVERY_OBJECT) return reflectGet(objectPrototype, key, receiver);
+        if (typeof key === 'symbol' || key in EVERY_OBJECT || isIndex(key)) return reflectGet(objectPrototype, key, receiver);
         // A stub with a method `then` would be taken for a promise.
         if (key === 'then' && !hasThen) return undefined;
         const state = stateOf(receiver);
@@ -63,7 +70,7 @@ function wildcard(hasThen) {
         return state === undefined || state.gated === true ? undefined : makeProperty(state, key);
       },
       has(target, key) {
-        return typeof key === 'symbol' ? reflectHas(objectPrototype, key) : true;
+        return typeof key === 'symbol' || isIndex(key) ? reflectHas(objectPrototype, key) : true;
       },
     },
   );
@@ -356,7 +363,7 @@ function makeProperty(parent, name) {
   let path;
   let root = parent;
   if (parent.kind === PROPERTY) {
-    if (parent.path.length >= PATH_MAX) {
+    if (parent.path.length > PATH_MAX) {
       throw new TypeError(`RPC pipelined property path is too deep (max ${PATH_MAX}).`);
     }
     path = [];

@@ -11,6 +11,7 @@ const {
   setForEach,
   apply,
   objectKeys,
+  ownKeys,
   isArray,
   Error,
 } = primordials;
@@ -146,8 +147,23 @@ function substitute(root, purpose) {
       apply(setForEach, value, [(item) => apply(setAdd, copy, [visit(item)])]);
       return copy;
     }
+    if (native.isNativeError(value)) return visitError(value);
     if (native.isPlainObject(value)) return copyProperties(value, remember(value, {}));
     return value;
+  }
+
+  // An error that is sent whole may have such members too.
+  function visitError(value) {
+    if (!load('compat').has('enhanced_error_serialization')) return value;
+    const copy = remember(value, new Error());
+    const keys = ownKeys(value);
+    define(copy, 'name', value.name);
+    define(copy, 'message', value.message);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i];
+      if (typeof key === 'string' && key !== 'name' && key !== 'message' && key !== 'stack') define(copy, key, visit(value[key]));
+    }
+    return copy;
   }
 
   function remember(value, copy) {

@@ -1,4 +1,4 @@
-import { WorkerEntrypoint, RpcTarget, RpcStub } from 'cloudflare:workers';
+import { WorkerEntrypoint, DurableObject, RpcTarget, RpcStub } from 'cloudflare:workers';
 
 // A Worker of one module, with whatever else its code object should have.
 const worker = (source, more) => ({
@@ -107,6 +107,142 @@ export class CacheBackend extends WorkerEntrypoint {
     const { method, url, redirect, cf } = request;
     cache.seen.push({ method, url, headers, redirect, cf, body: request.body === null ? null : await request.text() });
     return cache.respond(request);
+  }
+}
+
+class Target extends RpcTarget {
+  #ctx;
+  constructor(ctx) {
+    super();
+    this.#ctx = ctx;
+  }
+  ping() {
+    return 'pong';
+  }
+  hang() {
+    return new Promise(() => {});
+  }
+  fail() {
+    throw new Error('target');
+  }
+  abort() {
+    this.#ctx.abort('aborted by a target');
+  }
+}
+
+export class Counter extends DurableObject {
+  #count = 0;
+  add(n) {
+    return (this.#count += n);
+  }
+  about() {
+    return [Object.prototype.toString.call(this.ctx), typeof this.ctx.waitUntil, this.ctx.id.name];
+  }
+  target() {
+    return new Target(this.ctx);
+  }
+  fail(name, message) {
+    throw new globalThis[name](message);
+  }
+  frozen() {
+    throw Object.freeze(new Error('frozen'));
+  }
+  abort(reason) {
+    this.ctx.abort(reason);
+  }
+  block(ms) {
+    return this.ctx.blockConcurrencyWhile(() => scheduler.wait(ms));
+  }
+  blockFails(message) {
+    return this.ctx.blockConcurrencyWhile(() => {
+      throw new Error(message);
+    });
+  }
+  through(callback) {
+    return callback();
+  }
+  store(key, value) {
+    return this.ctx.storage.put(key, value);
+  }
+  stored(key) {
+    return this.ctx.storage.get(key);
+  }
+  fetch(request) {
+    if (request.url.endsWith('/fail')) throw new Error('fetch');
+    return new Response('counter');
+  }
+}
+
+export class Undeclared {
+  fetch() {
+    return new Response('undeclared');
+  }
+  method() {}
+}
+
+// What requests have in common.
+let shared;
+
+export class Shared extends WorkerEntrypoint {
+  async first(n) {
+    shared ??= scheduler.wait(20).then(() => 'made once');
+    const made = await shared;
+    return [n, made, await this.ctx.exports.Echo.echo(n)];
+  }
+  leaves(ms) {
+    shared = new Promise((resolve) => this.ctx.waitUntil(scheduler.wait(ms).then(() => resolve('left behind'))));
+  }
+  async awaits() {
+    return await shared;
+  }
+  async goesOn(n) {
+    const stub = new RpcStub(() => 'own');
+    await shared;
+    const own = await stub();
+    await scheduler.wait(1);
+    return [n, own, await this.ctx.exports.Echo.echo(n), await (await this.env.SELF.fetch('http://a.test/')).text()];
+  }
+  keepsStub() {
+    shared = new RpcStub(() => 'kept');
+  }
+  async usesStub() {
+    return await shared();
+  }
+  waitsFor(signal) {
+    return new Promise((resolve) => (signal.onabort = () => resolve([signal.aborted, signal.reason?.name])));
+  }
+  reasonOf(signal) {
+    return new Promise((resolve) => (signal.onabort = () => resolve(signal.reason)));
+  }
+  reasonOfAny(signal) {
+    return this.reasonOf(AbortSignal.any([signal]));
+  }
+  sendsOn(signal) {
+    return this.ctx.exports.Shared.reasonOf(signal);
+  }
+  aborted(signal) {
+    return signal.aborted;
+  }
+  async looksAt(signal, tell) {
+    const seen = [];
+    for (let n = 0; n < 3; n++) {
+      await tell(n);
+      if (n === 1 && !signal.aborted) await new Promise((resolve) => (signal.onabort = resolve));
+      seen.push(signal.aborted);
+    }
+    return seen;
+  }
+  ignores(signal) {
+    return new Promise(() => {});
+  }
+  hangs() {
+    return new Promise(() => {});
+  }
+  async hangsBehind() {
+    return await this.ctx.exports.Shared.hangs();
+  }
+  async awaitsNothing() {
+    await new Promise((resolve) => (shared = resolve));
   }
 }
 

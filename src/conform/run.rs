@@ -114,7 +114,9 @@ fn config(file: &CaseFile, count: usize) -> String {
              compatibilityDate = \"{COMPATIBILITY_DATE}\", compatibilityFlags = [\"experimental\"{flags}],{cache}\n    bindings = [\
              (name = \"LOADER\", workerLoader = ()), (name = \"TEXT\", text = \"a text\"), (name = \"JSON\", json = \"{{\\\"n\\\":1}}\"),\
              \n      (name = \"SELF\", service = \"case{index}\"), (name = \"ECHO\", service = (name = \"case{index}\", entrypoint = \"Echo\", \
-             props = (json = \"{{\\\"from\\\":\\\"config\\\"}}\")))])),"
+             props = (json = \"{{\\\"from\\\":\\\"config\\\"}}\")))],\
+             \n    durableObjectNamespaces = [(className = \"Counter\", uniqueKey = \"counter\"), (className = \"Undeclared\", uniqueKey = \"undeclared\")],\
+             \n    durableObjectStorage = (inMemory = void))),"
         );
     }
     text.push_str("]);\n");

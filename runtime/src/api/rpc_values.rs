@@ -15,6 +15,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "isMap", is_map)?;
     set_function(scope, native, "isSet", is_set)?;
     set_function(scope, native, "isPlainObject", is_plain_object)?;
+    set_function(scope, native, "isNativeError", is_native_error)?;
     set_function(scope, native, "placeholder", placeholder)?;
     set_function(scope, native, "refusesTransfer", refuses_transfer)?;
     set_function(scope, native, "exportForMessage", export_for_one_use)?;
@@ -32,6 +33,10 @@ fn is_map<'s>(_: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut return
 
 fn is_set<'s>(_: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     returned.set_bool(arguments.get(0).is_set());
+}
+
+fn is_native_error<'s>(_: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    returned.set_bool(arguments.get(0).is_native_error());
 }
 
 /// Whether V8 would write it as a plain object.

@@ -67,8 +67,11 @@ pub struct Call {
     pub op: Op,
 }
 
-/// The deepest property path one call may name.
-pub const PATH_MAX: usize = 64;
+/// The names of the longest path that one call may have: a property, and 64 more of one another.
+pub const PATH_MAX: usize = 65;
+
+/// What a program is told of a longer one.
+pub(crate) const PATH_TOO_LONG: &str = "RPC pipelined property path is too deep (max 64).";
 
 /// What to do with the member that a call's path names.
 #[derive(Clone, Debug)]

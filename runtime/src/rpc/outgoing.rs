@@ -3,7 +3,7 @@
 use super::deserialize::{Stack, deserialize};
 use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, RpcState};
-use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, Reply, Waiter, errors};
+use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, Waiter, errors};
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::js::{throw_error, throw_type_error};
@@ -69,7 +69,7 @@ pub(crate) fn start<'s>(
         return None;
     };
     if path.len() > PATH_MAX {
-        throw_type_error(scope, &format!("RPC pipelined property path is too deep (max {PATH_MAX})."));
+        throw_type_error(scope, PATH_TOO_LONG);
         return None;
     }
     let cap = match rpc.imported(import, Some(invocation.id)) {

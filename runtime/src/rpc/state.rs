@@ -58,8 +58,8 @@ impl ImportError {
     /// The text JavaScript sees.
     pub(crate) fn message(self) -> String {
         let what = match self {
-            Self::Gone => return "RPC stub used after being disposed.".into(),
-            Self::Foreign => "Client",
+            // Of stubs that were disposed of JavaScript knows, so this one went with its invocation.
+            Self::Gone | Self::Foreign => "Client",
             Self::ForeignPipeline => "Pipeline",
             Self::TooMany => {
                 return "This Worker holds too many RPC stubs. Dispose of those that are no longer used.".into();
