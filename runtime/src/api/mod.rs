@@ -18,6 +18,7 @@ mod compression;
 mod console;
 mod crypto;
 mod date;
+mod date_format;
 mod durable_objects;
 mod encoding;
 mod fetch;

@@ -50,6 +50,7 @@ pub fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
 fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) -> Option<()> {
     let global = context.global(scope);
     super::date::replace(scope, global)?;
+    super::date_format::replace(scope, global)?;
     let undefined = v8::undefined(scope);
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
