@@ -163,6 +163,7 @@ pub(crate) async fn start(
     limits: HostLimits,
     against: &Validation,
     cache_bytes_max: usize,
+    console: Arc<dyn ConsoleSink>,
 ) -> Result<Graph, Vec<ConfigError>> {
     let tasks = tokio::runtime::Handle::current();
     let host = LoaderHost::in_process(PoolConfig::default(), limits, tasks);
@@ -173,7 +174,7 @@ pub(crate) async fn start(
             config::Experimental::Refused => compat::Experimental::Refused,
         },
         compat_date: against.compat_date.clone(),
-        console: Some(Arc::new(Console)),
+        console: Some(console),
         // What a config describes is the user's own code; as in workerd it sees the real time.
         clock: ClockPolicy::Real,
         cache_bytes_max,
@@ -201,7 +202,7 @@ pub(crate) fn places(encoded: &Encoded, problems: &[ConfigError]) -> Vec<String>
 }
 
 /// The console of Workers: as in workerd, warnings and errors go to standard error and the rest to standard output.
-struct Console;
+pub(crate) struct Console;
 
 impl ConsoleSink for Console {
     fn line(&self, level: ConsoleLevel, text: &str) {

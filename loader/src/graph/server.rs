@@ -233,7 +233,7 @@ async fn connect(stream: BoxStream, address: String, service: &Service, mut stop
         _ = stopped.changed() => return,
     };
     if let Err(error) = handled {
-        tracing::error!("uncaught exception: {error}");
+        tracing::error!("uncaught exception: {}", error.report());
     }
 }
 
@@ -399,7 +399,7 @@ fn header_name(name: &str) -> Option<HeaderName> {
 
 /// What a client sees of a failure: nothing of its cause.
 fn failed(error: &RpcError) -> Response<ReadBody> {
-    tracing::error!("uncaught exception: {error}");
+    tracing::error!("uncaught exception: {}", error.report());
     plain(if error.overloaded { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR })
 }
 

@@ -34,6 +34,7 @@ mod rooms;
 mod rpc;
 mod rpc_signal;
 mod rpc_values;
+mod stack_traces;
 mod structured_clone;
 mod timers;
 mod tracing;

@@ -88,6 +88,7 @@ pub(super) static ROOMS: &[Room] = &[
     library("inspect_names", include_str!("../../js/inspect_names.js"), Some(inspect::install)),
     library("inspect_format", include_str!("../../js/inspect_format.js"), None),
     library("inspect", include_str!("../../js/inspect.js"), None),
+    library("stack_traces", include_str!("../../js/stack_traces.js"), None),
     library("deep_equal", include_str!("../../js/deep_equal.js"), None),
     library("node_errors", include_str!("../../js/node/errors.js"), None),
     library("node_assert", include_str!("../../js/node/assert.js"), None),
