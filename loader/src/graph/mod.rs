@@ -12,6 +12,8 @@
 //! | `addresses` | which addresses a network service may reach |
 //! | `disk` | a folder as a service |
 //! | `server` | sockets, and HTTP on them |
+//! | `head` | request heads that are refused |
+//! | `unread` | what clients send and nobody reads |
 
 mod addresses;
 mod build;
@@ -24,6 +26,7 @@ mod loopback;
 mod network;
 mod server;
 mod service;
+mod unread;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -39,6 +42,7 @@ pub use build::GraphError;
 pub use listen::BindError;
 pub use server::{Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, HEAD_LINES_MAX, Patience, Server};
 pub use service::Service;
+pub use unread::UNREAD_BYTES_MAX;
 
 use self::loopback::Loopbacks;
 use crate::WorkerStub;

@@ -21,6 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use super::head;
 use super::listen::{Accepted, BindError, Listener};
 use super::network::{byte_string, header_lines, inject};
+use super::unread::{Lingering, Midway, ReadOn};
 use super::{Graph, Service};
 use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol, TlsOptions};
 use crate::connect::{BoxStream, request_from};
@@ -246,9 +247,11 @@ struct Upgrade {
 async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration, mut stopped: watch::Receiver<()>) {
     let upgrade: Arc<Mutex<Option<Upgrade>>> = Arc::default();
     let granted = Arc::clone(&upgrade);
+    let (stream, midway) = Lingering::new(stream);
+    let read = midway.clone();
     let answer = service_fn(move |request| {
-        let (answers, granted) = (Arc::clone(&answers), Arc::clone(&granted));
-        async move { Ok::<_, Infallible>(answers.answer(request, &granted).await) }
+        let (answers, granted, midway) = (Arc::clone(&answers), Arc::clone(&granted), read.clone());
+        async move { Ok::<_, Infallible>(answers.answer(request, midway, &granted).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -274,6 +277,7 @@ async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration
     if let Some(Upgrade { on_upgrade, end }) = upgrade
         && let Ok(upgraded) = on_upgrade.await
     {
+        midway.upgrade();
         let stop = async move {
             // An error says that the server is gone, which is as good a reason.
             let _ = stopped.changed().await;
@@ -284,10 +288,16 @@ async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration
 
 impl Answers {
     /// Dropped when the client goes, which cancels the invocation.
-    async fn answer(&self, mut request: Request<Incoming>, granted: &Mutex<Option<Upgrade>>) -> Response<ReadBody> {
+    async fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        midway: Midway,
+        granted: &Mutex<Option<Upgrade>>,
+    ) -> Response<ReadBody> {
         let head_only = request.method() == http::Method::HEAD;
         let on_upgrade = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
+        let body = ReadOn::new(body, head.headers.contains_key(http::header::EXPECT), midway);
         if let Some((status, text)) = head::refusal(&head) {
             return refused(status, text);
         }
@@ -319,7 +329,7 @@ impl Answers {
         }
     }
 
-    async fn read(&self, mut head: Parts, body: Incoming, websocket: bool) -> Result<FetchRequest, StatusCode> {
+    async fn read(&self, mut head: Parts, body: ReadOn<Incoming>, websocket: bool) -> Result<FetchRequest, StatusCode> {
         let mut scheme = self.scheme;
         if let Some(name) = self.options.forwarded_proto_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)

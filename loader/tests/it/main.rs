@@ -14,6 +14,7 @@ mod service_worker;
 mod site;
 mod states;
 mod tails;
+mod unread;
 mod websocket;
 mod wire;
 mod workers;
