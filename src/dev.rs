@@ -16,7 +16,7 @@ use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_wrangler_compat::Diagnostic;
 use loaderd_wrangler_compat::project::{DevOptions, Project, SourceMaps, assemble, source_maps};
 
-use crate::services::{Console, start, told_to_stop};
+use crate::services::{CapArgs, Console, Extras, start, told_to_stop};
 use crate::terminal;
 use crate::watch::Watcher;
 
@@ -38,6 +38,9 @@ pub(crate) struct DevArgs {
     /// The port to listen on, 0 for a free one; the project's `dev.port`, or 8787, when not given
     #[arg(long)]
     port: Option<u16>,
+
+    #[command(flatten)]
+    caps: CapArgs,
 }
 
 /// wrangler's own default.
@@ -189,7 +192,8 @@ impl Dev<'_> {
             return Err(Failed::Mendable(errors.iter().map(ToString::to_string).collect()));
         }
         let console = Arc::new(Mapped(Arc::clone(&maps)));
-        let graph = start(&config, HostLimits::default(), &VALIDATION, CACHE_BYTES_MAX, console).await;
+        let extras = Extras { cache_bytes_max: CACHE_BYTES_MAX, caller_caps: self.arguments.caps.caps() };
+        let graph = start(&config, HostLimits::default(), &VALIDATION, extras, console).await;
         let graph = graph.map_err(|problems| {
             Failed::Mendable(problems.iter().map(|problem| maps.applied(&problem.message).into_owned()).collect())
         })?;

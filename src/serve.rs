@@ -198,14 +198,9 @@ async fn serve_until_told(
 ) -> Result<Ended, Vec<String>> {
     let stop = told_to_stop().map_err(|error| vec![format!("cannot wait for signals: {error}")])?;
     let mut control = arguments.control_fd.map(Control::open).transpose().map_err(|error| vec![error])?;
-    let graph = start(
-        config,
-        HostLimits::default(),
-        &arguments.validation(),
-        arguments.change.cache_bytes(),
-        Arc::new(Console),
-    )
-    .await;
+    let graph =
+        start(config, HostLimits::default(), &arguments.validation(), arguments.change.extras(), Arc::new(Console))
+            .await;
     let graph = graph.map_err(|problems| places(encoded, &problems))?;
     if config.sockets.is_empty() && !arguments.change.watch {
         terminal::say("The config defines no sockets, so there is nothing to serve.");

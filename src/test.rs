@@ -147,7 +147,7 @@ async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config, watcher:
     let limits =
         HostLimits { invocation: ResourceLimits::default(), startup_cpu: STARTUP_CPU, ..HostLimits::default() };
     let outcome =
-        match start(config, limits, &arguments.validation(), arguments.change.cache_bytes(), Arc::new(Console)).await {
+        match start(config, limits, &arguments.validation(), arguments.change.extras(), Arc::new(Console)).await {
             Ok(graph) => match Server::bind(&graph, &config.sockets).await {
                 Ok(server) => {
                     // As in workerd the sockets are served meanwhile: a test may be its own client.

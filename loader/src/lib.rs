@@ -49,7 +49,7 @@ mod tls;
 mod websocket;
 mod worker;
 
-pub use callers::Caller;
+pub use callers::{Caller, CallerCaps};
 pub use code::{CodeError, GlobalOutbound, ModuleSource, WorkerCode};
 pub use entrypoint::{Answering, Entrypoint, Invocation};
 pub use error::{LoaderError, Overload};

@@ -47,6 +47,7 @@ pub use unread::UNREAD_BYTES_MAX;
 use self::loopback::Loopbacks;
 use crate::WorkerStub;
 use crate::cache::CACHE_BYTES_MAX;
+use crate::callers::CallerCaps;
 use crate::config::{Network, ServiceDesignator};
 use crate::host::LoaderHost;
 use crate::tails::Activity;
@@ -68,6 +69,8 @@ pub struct GraphOptions {
     /// Bytes for the Cache API of Workers whose configuration names no service for it, and as many again for the Workers
     /// that they load. 0: they have no cache.
     pub cache_bytes_max: usize,
+    /// Of every Worker, under its own.
+    pub caller_caps: CallerCaps,
 }
 
 impl Default for GraphOptions {
@@ -78,6 +81,7 @@ impl Default for GraphOptions {
             console: None,
             clock: ClockPolicy::Frozen,
             cache_bytes_max: CACHE_BYTES_MAX,
+            caller_caps: CallerCaps::default(),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! One event's handling: the state workerd calls an IoContext. Budgets, subrequest count, what is still pending, and
 //! whom to tell how it ended. Lives on the isolate's thread; outsiders hold an [`crate::isolate::Invocation`].
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::channel::InvocationReport;
+use crate::dynamic::{Caller, CallerKind};
 use crate::isolate::inbox::Shared;
 use crate::isolate::state::system_ms;
 use crate::limits::aside;
@@ -68,6 +69,8 @@ pub(crate) struct InvocationState {
     /// The id of the Durable Object that it is.
     object: RefCell<Option<Arc<str>>>,
     of_fetch: Cell<bool>,
+    /// As loaders know it.
+    caller: OnceCell<Caller>,
     /// Its program ended it: nothing of it goes on.
     aborted: RefCell<Option<RpcError>>,
     finished: Cell<bool>,
@@ -102,6 +105,7 @@ impl InvocationState {
             threw: Cell::new(false),
             object: RefCell::default(),
             of_fetch: Cell::new(false),
+            caller: OnceCell::new(),
             aborted: RefCell::default(),
             finished: Cell::new(false),
             on_end: RefCell::new(on_end),
@@ -261,6 +265,12 @@ impl InvocationState {
     /// The id of the Durable Object that it is.
     pub(crate) fn object_id(&self) -> Option<Arc<str>> {
         self.object.borrow().clone()
+    }
+
+    /// As loaders know it.
+    pub(crate) fn caller(&self) -> &Caller {
+        let kind = if self.is_of_object() { CallerKind::DurableObject } else { CallerKind::Request };
+        self.caller.get_or_init(|| Caller::new(kind))
     }
 
     /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task

@@ -1,7 +1,9 @@
 //! A wrangler file as types: one environment of one project.
 
 use std::collections::{HashMap, hash_map};
+use std::num::NonZeroU32;
 
+use loaderd_loader::CallerCaps;
 use loaderd_runtime::limits::ResourceLimits;
 
 use super::keys::{Treatment, treatment};
@@ -19,6 +21,7 @@ pub(super) struct Manifest {
     pub(super) compatibility_flags: Vec<String>,
     pub(super) rules: Vec<Rule>,
     pub(super) limits: ResourceLimits,
+    pub(super) caller_caps: CallerCaps,
     pub(super) bundling: Bundling,
     /// What the bundler is told besides.
     pub(super) bundler_arguments: Vec<String>,
@@ -168,9 +171,12 @@ impl Manifest {
                 self.rules = reader.array(key, value).iter().filter_map(|it| rule(reader, it)).collect();
             }
             "limits" => {
-                let members = reader.members(key, value, &["cpu_ms", "subrequests"]);
+                let known = ["cpu_ms", "subrequests", PER_REQUEST, PER_OBJECT];
+                let members = reader.members(key, value, &known);
                 let mut limit = |name| members.get(name).and_then(|value| reader.count(name, value));
                 self.limits = ResourceLimits { cpu_ms: limit("cpu_ms"), sub_requests: limit("subrequests") };
+                let mut cap = |name| members.get(name).and_then(|value| at_least_one(reader, name, value));
+                self.caller_caps = CallerCaps { request: cap(PER_REQUEST), durable_object: cap(PER_OBJECT) };
             }
             "no_bundle" => {
                 let never = reader.bool(key, value) == Some(true);
@@ -304,6 +310,19 @@ fn object_classes(reader: &mut Reader, value: &Value) -> Vec<ObjectClass> {
         }
     }
     classes
+}
+
+/// Members of `limits` that are loaderd's own: how many distinct dynamic Workers a request, or a Durable Object, may have
+/// running at once.
+const PER_REQUEST: &str = "dynamic_workers_per_request";
+const PER_OBJECT: &str = "dynamic_workers_per_object";
+
+fn at_least_one(reader: &mut Reader, name: &str, value: &Value) -> Option<NonZeroU32> {
+    let count = NonZeroU32::new(reader.count(name, value)?);
+    if count.is_none() {
+        reader.error(value.place(), format!("`{name}` must be at least 1."));
+    }
+    count
 }
 
 /// The only member of a table such as `{ binding = "LOADER" }`.

@@ -287,6 +287,7 @@ fn worker(name: &str, manifest: Manifest, code: WorkerCode, secrets: Vec<(String
     let compatibility = Compatibility { date: manifest.compatibility_date, flags: manifest.compatibility_flags };
     let mut worker = Worker::new(code, compatibility);
     worker.limits = manifest.limits;
+    worker.caller_caps = manifest.caller_caps;
     let designators = |tails: Vec<Located<String>>| tails.into_iter().map(|tail| ServiceDesignator::to(tail.value));
     worker.tails = designators(manifest.tails).collect();
     worker.streaming_tails = designators(manifest.streaming_tails).collect();

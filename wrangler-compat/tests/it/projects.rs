@@ -1,7 +1,9 @@
 //! wrangler projects on disk.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
+use loaderd_loader::CallerCaps;
 use loaderd_loader::config::{
     BindingValue, Config, DurableObjectStorage, Experimental, Listen, Validation, Worker, WorkerCode,
 };
@@ -72,7 +74,7 @@ main = "src/index.js"
 compatibility_date = "2026-01-01"
 compatibility_flags = ["nodejs_compat"]
 workers_dev = true
-limits = { cpu_ms = 50, subrequests = 7 }
+limits = { cpu_ms = 50, subrequests = 7, dynamic_workers_per_request = 4, dynamic_workers_per_object = 10 }
 services = [
   { binding = "API", service = "shop", entrypoint = "Api", props = { level = 3 } },
 ]
@@ -97,7 +99,7 @@ port = 8787
   "$schema": "node_modules/wrangler/config-schema.json",
   "name": "shop", "main": "src/index.js", "compatibility_date": "2026-01-01",
   "compatibility_flags": ["nodejs_compat"],
-  "limits": { "cpu_ms": 50, "subrequests": 7 },
+  "limits": { "cpu_ms": 50, "subrequests": 7, "dynamic_workers_per_request": 4, "dynamic_workers_per_object": 10 },
   "vars": { "ANSWER": 42, "GREETING": "hello", "NESTED": { "a": [1, 2.5, true] }, "SECRET": "overridden" },
   "services": [{ "binding": "API", "service": "shop", "entrypoint": "Api", "props": { "level": 3 } }],
   "worker_loaders": [{ "binding": "LOADER" }],
@@ -115,6 +117,8 @@ port = 8787
         assert_eq!(worker.compatibility.date.as_deref(), Some("2026-01-01"));
         assert_eq!(worker.compatibility.flags, ["nodejs_compat"]);
         assert_eq!((worker.limits.cpu_ms, worker.limits.sub_requests), (Some(50), Some(7)));
+        let caps = CallerCaps { request: NonZeroU32::new(4), durable_object: NonZeroU32::new(10) };
+        assert_eq!(worker.caller_caps, caps);
         assert_eq!(worker.tails[0].service, "shop");
         let wanted = [
             "ANSWER: json: 42",
@@ -173,7 +177,7 @@ name = "other"
 #[test]
 fn mistakes_point_at_line_and_column() {
     let head = "name = \"w\"\nmain = \"src/index.js\"\ncompatibility_date = \"2026-01-01\"\n";
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("nonsense = 1", &["wrangler.toml:4:1: `nonsense` is not a key of a wrangler file that loaderd knows."]),
         ("vars = 1", &["wrangler.toml:4:8: `vars` must be a table, not a number."]),
         (
@@ -182,7 +186,13 @@ fn mistakes_point_at_line_and_column() {
         ),
         (
             "limits = { memory = 1 }",
-            &["wrangler.toml:4:12: `memory` is not supported under `limits`; known are: cpu_ms, subrequests."],
+            &[
+                "wrangler.toml:4:12: `memory` is not supported under `limits`; known are: cpu_ms, subrequests, dynamic_workers_per_request, dynamic_workers_per_object.",
+            ],
+        ),
+        (
+            "limits = { dynamic_workers_per_request = 0 }",
+            &["wrangler.toml:4:42: `dynamic_workers_per_request` must be at least 1."],
         ),
         ("services = [{ binding = \"A\" }]", &["wrangler.toml:4:13: `services` needs `service`."]),
         (
