@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::SEC_WEBSOCKET_EXTENSIONS;
 use http::request::Parts;
 use http::{HeaderName, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -27,8 +28,8 @@ use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol, TlsO
 use crate::connect::{BoxStream, request_from};
 use crate::fetch::{Body, FetchRequest, FetchResponse, IdleLimited, ReadBody, Redirect, WebSocketEnd};
 use crate::tls;
-use crate::websocket;
 use crate::websocket::handshake::{self, Asked, Refusal};
+use crate::websocket::{self, Deflate, extensions};
 
 /// Connections of all sockets together. Over it a new one waits in the system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
@@ -242,6 +243,7 @@ async fn connect(stream: BoxStream, address: String, service: &Service, mut stop
 struct Upgrade {
     on_upgrade: hyper::upgrade::OnUpgrade,
     end: WebSocketEnd,
+    deflate: Option<Deflate>,
 }
 
 async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration, mut stopped: watch::Receiver<()>) {
@@ -274,7 +276,7 @@ async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration
         tracing::debug!("a connection ended: {error}");
     }
     let upgrade = upgrade.lock().take();
-    if let Some(Upgrade { on_upgrade, end }) = upgrade
+    if let Some(Upgrade { on_upgrade, end, deflate }) = upgrade
         && let Ok(upgraded) = on_upgrade.await
     {
         midway.upgrade();
@@ -282,7 +284,7 @@ async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration
             // An error says that the server is gone, which is as good a reason.
             let _ = stopped.changed().await;
         };
-        websocket::bridge(TokioIo::new(upgraded), end, stop).await;
+        websocket::bridge(TokioIo::new(upgraded), end, deflate, stop).await;
     }
 }
 
@@ -305,6 +307,7 @@ impl Answers {
             Asked::Refused(refusal) => return no_websocket(refusal),
             asked => asked,
         };
+        let offered = head.headers.get_all(SEC_WEBSOCKET_EXTENSIONS).iter().cloned().collect::<Vec<_>>();
         let answered = match self.read(head, body, asked != Asked::Nothing).await {
             Ok(request) => self.service.fetch(request).await,
             Err(status) => return plain(status),
@@ -315,9 +318,13 @@ impl Answers {
         };
         match (response.web_socket.take(), asked) {
             (Some(end), Asked::Accept(accept)) => {
+                let wanted = response.headers.iter().filter(|(name, _)| SEC_WEBSOCKET_EXTENSIONS == name.as_str());
+                let offered = offered.iter().filter_map(|line| line.to_str().ok());
+                let agreed = extensions::accept(offered, wanted.map(|(_, value)| value.as_str()));
+                let (extensions, deflate) = agreed.unzip();
                 let mut response = self.write(response, head_only);
-                handshake::grant(response.headers_mut(), accept);
-                *granted.lock() = Some(Upgrade { on_upgrade, end });
+                handshake::grant(response.headers_mut(), accept, extensions);
+                *granted.lock() = Some(Upgrade { on_upgrade, end, deflate });
                 response
             }
             (Some(_), Asked::Nothing | Asked::Refused(_)) => plain(StatusCode::INTERNAL_SERVER_ERROR),

@@ -4,6 +4,7 @@ mod bindings;
 mod bodies;
 mod cache;
 mod checks;
+mod compressed;
 mod connect;
 mod graph;
 mod http;
