@@ -69,6 +69,8 @@ pub(super) static ROOMS: &[Room] = &[
         include_str!("../../js/durable_object_facets.js"),
         Some(durable_objects::install_facets),
     ),
+    library("socket", include_str!("../../js/socket.js"), None),
+    library("socket_connection", include_str!("../../js/socket_connection.js"), None),
     library("sockets", include_str!("../../js/sockets.js"), None),
     library("unsafe", include_str!("../../js/unsafe.js"), Some(unsafe_eval::install)),
     library("wrapped", include_str!("../../js/wrapped.js"), Some(unsafe_eval::install_wrapped)),
