@@ -29,6 +29,7 @@ mod scratch;
 mod server;
 mod service;
 mod soak;
+mod spent;
 mod streaming;
 mod workerd;
 
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         examples::trials(),
         packages::trials(),
         soak::trials(),
+        spent::trials(),
         streaming::trials(),
         workerd::trials(),
     ];
