@@ -9,6 +9,7 @@ mod case;
 mod cli;
 mod context;
 mod contract;
+mod dev;
 mod doors;
 mod edge;
 mod examples;
@@ -31,6 +32,8 @@ mod service;
 mod soak;
 mod spent;
 mod streaming;
+mod wait;
+mod websocket;
 mod workerd;
 
 use std::process::ExitCode;
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         spent::trials(),
         streaming::trials(),
         workerd::trials(),
+        dev::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     service::stop_shared();

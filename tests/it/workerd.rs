@@ -4,12 +4,12 @@ use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 
 use crate::scratch::Scratch;
 use crate::server::{Server, start};
+use crate::wait::until;
 
 /// One use of a command, in a folder with `config.capnp` and `worker.js`.
 struct Use {
@@ -454,20 +454,6 @@ fn ask(socket: &Path) -> std::io::Result<String> {
 
 fn answers(socket: &Path, wanted: &str) -> Result<(), String> {
     until(|| ask(socket).is_ok_and(|answer| answer == wanted), wanted)
-}
-
-/// Long enough for any machine; a test that passes waits for a fraction of it.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-fn until(mut done: impl FnMut() -> bool, what: &str) -> Result<(), String> {
-    let end = Instant::now() + PATIENCE;
-    while !done() {
-        if Instant::now() > end {
-            return Err(format!("waited too long for {what}"));
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Ok(())
 }
 
 /// Loads two Workers that run at the same time, and says what that led to.
