@@ -33,8 +33,8 @@ clients: ## run the Rust and the Python client against an executor
 bench: ## measure loaderd beside workerd and the sandboxes of Node; QUICK=1 for a short look
 	@tools/bench.sh $(if $(QUICK),--quick)
 
-soak: setup ## thousands of hostile and healthy passes against one service: nothing breaks, nothing grows
-	cargo test --locked --release --test it -- --ignored --nocapture soak::long
+soak: setup ## 10,000 hostile and healthy passes in each mode: nothing breaks, nothing grows; PASSES=500 for a look
+	LOADERD_SOAK="$(PASSES)" cargo test --locked --release --test it -- --ignored --nocapture --test-threads=1 soak::long
 
 load: setup ## a minute of 50 clients whose requests each load a Worker, beside one that spins; says how fast and what it held
 	cargo test --locked --release --test it -- --ignored --nocapture load::minute

@@ -361,6 +361,18 @@ struct CodeExecutionError {
     protocol @8 :ProtocolError;
     terminated @9 :TerminatedError;
   }
+
+  cpu :group {
+    # CPU time that the program had used when it ended, evaluating its module excluded.
+
+    union {
+      unknown @10 :Void;
+      # It did not run, or the pass was answered without waiting for its end: at its deadline, or for its host's fault.
+
+      millis @11 :UInt64;
+      # Rounded up to whole milliseconds.
+    }
+  }
 }
 
 struct SourceError {

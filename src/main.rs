@@ -21,6 +21,7 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::Parser;
+use loaderd_runtime::fatal::Fatal;
 
 use cli::{Cli, Command};
 
@@ -52,6 +53,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// What is said when this process ends because V8 gives up. It has no isolates of its own where sandbox processes are used.
+fn v8_gave_up(why: Fatal) -> &'static str {
+    match why {
+        Fatal::OutOfMemory => "V8 gave up: a program wants more memory than can be had; this process ends",
+        Fatal::Abort => "V8 gave up: a program wants something larger than V8 can make; this process ends",
+        Fatal::Check => "V8 gave up: a check of its own failed; this process ends",
+    }
+}
+
 /// What an executable does that `compile` made.
 fn serve_compiled(config: &[u8]) -> ExitCode {
     match cli::Compiled::try_parse() {
@@ -67,6 +77,7 @@ fn with_v8(flags: &[String], work: impl Future<Output = ExitCode>) -> ExitCode {
         terminal::error(&format!("V8 does not know these flags of the config: {}", unknown.join(" ")));
         return ExitCode::FAILURE;
     }
+    loaderd_runtime::fatal::on_fatal(|why| terminal::error(v8_gave_up(why)));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

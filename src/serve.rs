@@ -4,6 +4,7 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::BorrowedFd;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use loaderd_loader::HostLimits;
 use loaderd_loader::config::{Config, ConfigError, FieldPath, Listen, Override, OverrideUse, ServiceKind, Validation};
@@ -11,7 +12,7 @@ use loaderd_loader::graph::{Bound, Server};
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, Named, problem, refuse};
-use crate::services::{ChangeArgs, checked_config, places, start, told_to_stop};
+use crate::services::{ChangeArgs, Console, checked_config, places, start, told_to_stop};
 use crate::terminal;
 use crate::watch::{Watcher, start_over};
 
@@ -197,7 +198,9 @@ async fn serve_until_told(
 ) -> Result<Ended, Vec<String>> {
     let stop = told_to_stop().map_err(|error| vec![format!("cannot wait for signals: {error}")])?;
     let mut control = arguments.control_fd.map(Control::open).transpose().map_err(|error| vec![error])?;
-    let graph = start(config, HostLimits::default(), &arguments.validation(), arguments.change.cache_bytes()).await;
+    let graph =
+        start(config, HostLimits::default(), &arguments.validation(), arguments.change.extras(), Arc::new(Console))
+            .await;
     let graph = graph.map_err(|problems| places(encoded, &problems))?;
     if config.sockets.is_empty() && !arguments.change.watch {
         terminal::say("The config defines no sockets, so there is nothing to serve.");

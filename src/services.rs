@@ -1,6 +1,7 @@
 //! What `serve`, `test` and `dev` share: the arguments that change a config, and a config to running services.
 
 use std::io::Write;
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use loaderd_loader::config::{
 };
 use loaderd_loader::graph::{Graph, GraphError, GraphOptions};
 use loaderd_loader::pool::PoolConfig;
-use loaderd_loader::{HostLimits, LoaderHost};
+use loaderd_loader::{CallerCaps, HostLimits, LoaderHost};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_runtime::compat;
 use loaderd_runtime::isolate::ClockPolicy;
@@ -51,7 +52,28 @@ pub(crate) struct ChangeArgs {
     cache_bytes: usize,
 
     #[command(flatten)]
+    caps: CapArgs,
+
+    #[command(flatten)]
     unsupported: UnsupportedArgs,
+}
+
+/// Caps that the platform has on Workers that load others, and that nobody has here who does not ask for them.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct CapArgs {
+    /// Let each request to a Worker have at most N distinct dynamic Workers running at once (4 on the platform)
+    #[arg(long, value_name = "N")]
+    dynamic_workers_per_request: Option<NonZeroU32>,
+
+    /// The same for each Durable Object (10 on the platform)
+    #[arg(long, value_name = "N")]
+    dynamic_workers_per_object: Option<NonZeroU32>,
+}
+
+impl CapArgs {
+    pub(crate) fn caps(self) -> CallerCaps {
+        CallerCaps { request: self.dynamic_workers_per_request, durable_object: self.dynamic_workers_per_object }
+    }
 }
 
 /// Arguments that workerd takes and loaderd refuses by name, so that nobody believes them in force.
@@ -135,8 +157,8 @@ impl ChangeArgs {
         }
     }
 
-    pub(crate) fn cache_bytes(&self) -> usize {
-        self.cache_bytes
+    pub(crate) fn extras(&self) -> Extras {
+        Extras { cache_bytes_max: self.cache_bytes, caller_caps: self.caps.caps() }
     }
 
     pub(crate) fn experimental(&self) -> config::Experimental {
@@ -157,12 +179,20 @@ pub(crate) fn checked_config(
     if errors.is_empty() { Ok(config) } else { Err(errors.iter().map(|error| encoded.diagnose(error)).collect()) }
 }
 
+/// What the command line says of all services, and workerd's does not.
+#[derive(Clone, Copy)]
+pub(crate) struct Extras {
+    pub(crate) cache_bytes_max: usize,
+    pub(crate) caller_caps: CallerCaps,
+}
+
 /// Starts the services of a config. Everything wrong with them is in the error, one problem each.
 pub(crate) async fn start(
     config: &Config,
     limits: HostLimits,
     against: &Validation,
-    cache_bytes_max: usize,
+    extras: Extras,
+    console: Arc<dyn ConsoleSink>,
 ) -> Result<Graph, Vec<ConfigError>> {
     let tasks = tokio::runtime::Handle::current();
     let host = LoaderHost::in_process(PoolConfig::default(), limits, tasks);
@@ -173,10 +203,11 @@ pub(crate) async fn start(
             config::Experimental::Refused => compat::Experimental::Refused,
         },
         compat_date: against.compat_date.clone(),
-        console: Some(Arc::new(Console)),
+        console: Some(console),
         // What a config describes is the user's own code; as in workerd it sees the real time.
         clock: ClockPolicy::Real,
-        cache_bytes_max,
+        cache_bytes_max: extras.cache_bytes_max,
+        caller_caps: extras.caller_caps,
     };
     let graph = Graph::start(config, &host, &options).await;
     graph.map_err(|errors| errors.iter().flat_map(|error| problems(config, error)).collect())
@@ -201,7 +232,7 @@ pub(crate) fn places(encoded: &Encoded, problems: &[ConfigError]) -> Vec<String>
 }
 
 /// The console of Workers: as in workerd, warnings and errors go to standard error and the rest to standard output.
-struct Console;
+pub(crate) struct Console;
 
 impl ConsoleSink for Console {
     fn line(&self, level: ConsoleLevel, text: &str) {

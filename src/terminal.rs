@@ -2,9 +2,10 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 /// How a piece of text on standard error looks.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +70,36 @@ pub(crate) enum LogFormat {
 
 /// Lets logs go to standard error; `level` holds where the environment does not say.
 pub(crate) fn start_logging(level: &str, format: LogFormat) {
+    start_logging_to(level, format, BoxMakeWriter::new(std::io::stderr));
+}
+
+/// The same, with every line rewritten before a person sees it.
+pub(crate) fn start_logging_rewritten(level: &str, rewrite: impl Fn(&str) -> String + Send + Sync + 'static) {
+    let rewrite = Arc::new(rewrite);
+    let writer = BoxMakeWriter::new(move || Rewriting(Arc::clone(&rewrite)));
+    start_logging_to(level, LogFormat::Text, writer);
+}
+
+struct Rewriting<F>(Arc<F>);
+
+impl<F: Fn(&str) -> String> Write for Rewriting<F> {
+    /// A whole line of the log at once, as `tracing` writes it.
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        std::io::stderr().lock().write_all(self.0(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().lock().flush()
+    }
+}
+
+fn start_logging_to(level: &str, format: LogFormat, writer: BoxMakeWriter) {
     let filter = EnvFilter::try_from_env(LOG_VARIABLE).unwrap_or_else(|_| EnvFilter::new(level));
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(*COLOURED)
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         // Said on standard error as well, which is what cannot be written to; the attempt would end the process.
         .log_internal_errors(false);
     let started = match format {

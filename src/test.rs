@@ -1,17 +1,17 @@
 //! `loaderd test`: runs what the Workers of a config export as `test`, one after the other, in the config's order.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use loaderd_loader::HostLimits;
 use loaderd_loader::config::{Config, OverrideUse, ServiceDesignator, Validation};
 use loaderd_loader::graph::{Graph, Server};
 use loaderd_runtime::limits::ResourceLimits;
-use loaderd_runtime::rpc::RpcError;
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, problem, refuse};
-use crate::services::{ChangeArgs, checked_config, places, start};
+use crate::services::{ChangeArgs, Console, checked_config, places, start};
 use crate::terminal;
 use crate::watch::{Watcher, start_over};
 
@@ -146,19 +146,20 @@ impl TestArgs {
 async fn test(arguments: &TestArgs, encoded: &Encoded, config: &Config, watcher: &Watcher) -> ExitCode {
     let limits =
         HostLimits { invocation: ResourceLimits::default(), startup_cpu: STARTUP_CPU, ..HostLimits::default() };
-    let outcome = match start(config, limits, &arguments.validation(), arguments.change.cache_bytes()).await {
-        Ok(graph) => match Server::bind(&graph, &config.sockets).await {
-            Ok(server) => {
-                // As in workerd the sockets are served meanwhile: a test may be its own client.
-                let serving = tokio::spawn(server.run(std::future::pending()));
-                let outcome = run_tests(arguments, config, &graph).await;
-                serving.abort();
-                outcome
-            }
-            Err(error) => Err(vec![error.to_string()]),
-        },
-        Err(problems) => Err(places(encoded, &problems)),
-    };
+    let outcome =
+        match start(config, limits, &arguments.validation(), arguments.change.extras(), Arc::new(Console)).await {
+            Ok(graph) => match Server::bind(&graph, &config.sockets).await {
+                Ok(server) => {
+                    // As in workerd the sockets are served meanwhile: a test may be its own client.
+                    let serving = tokio::spawn(server.run(std::future::pending()));
+                    let outcome = run_tests(arguments, config, &graph).await;
+                    serving.abort();
+                    outcome
+                }
+                Err(error) => Err(vec![error.to_string()]),
+            },
+            Err(problems) => Err(places(encoded, &problems)),
+        };
     let code = match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(problems) => {
@@ -199,7 +200,7 @@ async fn run_tests(arguments: &TestArgs, config: &Config, graph: &Graph) -> Resu
             if let Err(error) = &result
                 && !arguments.no_verbose
             {
-                terminal::say(&format!("loaderd: info: uncaught exception; exception = {}", describe(error)));
+                terminal::say(&format!("loaderd: info: uncaught exception; exception = {}", error.report()));
             }
             terminal::say(&format!("loaderd: debug: [ {word} ] {title} ({:.1}ms)", time.as_secs_f64() * 1000.0));
             // What the next test looks at may be what this one told its tails.
@@ -211,16 +212,6 @@ async fn run_tests(arguments: &TestArgs, config: &Config, graph: &Graph) -> Resu
         (0, 0) => Err(vec!["loaderd: error: No tests found!".into(), "Tests failed!".into()]),
         (_, 0) => Ok(()),
         _ => Err(vec!["Tests failed!".into()]),
-    }
-}
-
-/// What a test threw, with its stack where there is one.
-fn describe(error: &RpcError) -> String {
-    let summary = format!("{}: {}", error.name, error.message);
-    match &error.stack {
-        Some(stack) if stack.starts_with(&summary) => stack.clone(),
-        Some(stack) => format!("{summary}\n{stack}"),
-        None => summary,
     }
 }
 

@@ -11,6 +11,9 @@ use loaderd_wrangler_compat::{Disk, FileSource};
 /// How often files are looked at. Changes are a person's; a quarter of a second is at once.
 const INTERVAL: Duration = Duration::from_millis(250);
 
+/// From noticing a change to looking what it is: writing a file takes a moment, and often there is more than one.
+const SETTLING: Duration = Duration::from_millis(100);
+
 /// What is compared: a file that is not there has none of it.
 type Stamp = Option<(SystemTime, u64)>;
 
@@ -27,13 +30,13 @@ impl FileSource for Watcher {
 }
 
 impl Watcher {
-    /// Remembers what the files look like now.
-    pub(crate) fn new(files: impl IntoIterator<Item = PathBuf>) -> Self {
-        let watcher = Self::default();
-        for file in files {
-            watcher.add(&file);
-        }
-        watcher
+    /// Watches files that were read between `begun` and now. One that was written meanwhile has changed: what was read of
+    /// it may be what it was before.
+    pub(crate) fn since<'f>(begun: SystemTime, files: impl Iterator<Item = &'f PathBuf>) -> Self {
+        let now = SystemTime::now();
+        let settled = |(modified, _): &(SystemTime, u64)| *modified < begun || *modified > now;
+        let stamps = files.map(|file| (file.clone(), stamp(file).filter(settled)));
+        Self(Mutex::new(stamps.collect()))
     }
 
     /// Remembers what a file looks like now, if it is not watched already.
@@ -47,6 +50,7 @@ impl Watcher {
         while !self.has_changed() {
             tokio::time::sleep(INTERVAL).await;
         }
+        tokio::time::sleep(SETTLING).await;
     }
 
     /// The same for callers without a runtime; blocks the thread.
@@ -54,6 +58,7 @@ impl Watcher {
         while !self.has_changed() {
             std::thread::sleep(INTERVAL);
         }
+        std::thread::sleep(SETTLING);
     }
 
     fn has_changed(&self) -> bool {

@@ -1,10 +1,10 @@
 //! A server with workerd's arguments, the real one or `loaderd serve`: `worker/parent.js` loads Workers, one a request,
 //! timed from here over a kept connection on loopback.
 
-use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::figures::Contender;
@@ -15,13 +15,14 @@ use crate::{Effort, ISOLATES_HELD, PAUSE, Pace};
 
 /// Connections that ask for hello world at the same time.
 const HELLO_CONNECTIONS: usize = 8;
-const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running server; ended when dropped.
 pub(crate) struct Server {
     name: &'static str,
     child: Child,
     address: SocketAddr,
+    /// Kept open, so that the server may go on writing to it.
+    told: Option<BufReader<ChildStdout>>,
 }
 
 /// What only a server has.
@@ -36,23 +37,24 @@ pub(crate) struct ServedFigures {
 
 impl Server {
     /// # Errors
-    /// The binary is not there, or does not listen in time.
+    /// The binary is not there, or ends without listening.
     pub(crate) fn start(name: &'static str, binary: &Path, config: &str) -> io::Result<Self> {
         let config = format!("{}/worker/{config}", env!("CARGO_MANIFEST_DIR"));
-        // Free a moment ago; the kernel does not hand the same port out again at once.
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        // The server takes a free port and says which: one that is chosen for it may be somebody else's by then.
         let child = Command::new(binary)
-            .args(["serve", "--experimental", "--socket-addr", &format!("http={address}"), &config])
+            .args(["serve", "--experimental", "--control-fd=1", "--socket-addr=http=127.0.0.1:0", &config])
             .stdin(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()?;
-        let server = Self { name, child, address };
-        let deadline = Instant::now() + START_TIMEOUT;
-        while let Err(error) = server.connect() {
-            if Instant::now() > deadline {
-                return Err(error);
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let mut server = Self { name, child, address: SocketAddr::from(([127, 0, 0, 1], 0)), told: None };
+        let told = server.child.stdout.take().ok_or_else(|| io::Error::other("no standard output"))?;
+        let mut told = BufReader::new(told);
+        let mut line = String::new();
+        told.read_line(&mut line)?;
+        let port = serde_json::from_str::<serde_json::Value>(&line).ok().and_then(|event| event.get("port")?.as_u64());
+        let port = port.and_then(|port| u16::try_from(port).ok());
+        server.address.set_port(port.ok_or_else(|| io::Error::other(format!("{name} did not start")))?);
+        server.told = Some(told);
         Ok(server)
     }
 

@@ -52,7 +52,11 @@ pub(crate) struct TaskFigures {
 /// # Errors
 /// The server broke off or answered another length than the task's.
 pub(crate) fn measure(server: &Server, effort: Effort) -> io::Result<Vec<TaskFigures>> {
-    TASKS.iter().map(|task| measure_task(server, task, effort.rate_time)).collect()
+    let measured = TASKS.iter().map(|task| {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", task.label));
+        measure_task(server, task, effort.rate_time).map_err(named)
+    });
+    measured.collect()
 }
 
 fn measure_task(server: &Server, task: &Task, time: Duration) -> io::Result<TaskFigures> {

@@ -35,6 +35,15 @@ impl PassFailure {
             Self::HostDefect(_) | Self::HostInterrupted => None,
         }
     }
+
+    /// CPU time that the run had used when it ended, where that is known.
+    #[must_use]
+    pub fn cpu(&self) -> Option<Duration> {
+        match self {
+            Self::Error(error) => error.cpu,
+            Self::HostDefect(_) | Self::HostInterrupted => None,
+        }
+    }
 }
 
 /// One of the nine errors, and the executor it comes from.
@@ -45,6 +54,9 @@ pub struct CodeExecutionError {
     pub error: CodeError,
     /// What ended the isolate, when something did. It says which of two budgets of one kind was met.
     pub cause: Option<Cause>,
+    /// CPU time that the run had used when it ended, evaluating its module excluded. `None` where there was no run, or
+    /// where the pass was answered without waiting for its end: at its deadline, and for a fault of its host.
+    pub cpu: Option<Duration>,
 }
 
 /// The nine errors. Messages are at most [`MESSAGE_UNITS_MAX`] long; `logs` are what was captured until then.

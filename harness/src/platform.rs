@@ -146,9 +146,13 @@ impl PassEntrypoint for Harness {
 
 fn read(answer: Answer) -> Result<GuestAnswer, WorkerFailure> {
     let Answer { result, usage } = answer;
+    // A run takes some time; none at all means that nobody measured.
+    let cpu = (!usage.cpu.is_zero()).then_some(usage.cpu);
     let message = match result {
         Ok(message) => message,
-        Err(RpcError { cause: Some(cause), .. }) => return Err(WorkerFailure::Ended(cause)),
+        Err(RpcError { cause: Some(cause), message, .. }) => {
+            return Err(WorkerFailure::Ended { cause, message, cpu });
+        }
         Err(RpcError { name, message, .. }) => {
             return Err(WorkerFailure::Thrown(Diagnostic::Error { name, message }));
         }
@@ -157,8 +161,6 @@ fn read(answer: Answer) -> Result<GuestAnswer, WorkerFailure> {
         Ok(Plain::String(text)) => Some(text.to_string_lossy()),
         _ => None,
     };
-    // A run takes some time; none at all means that nobody measured.
-    let cpu = (!usage.cpu.is_zero()).then_some(usage.cpu);
     Ok(GuestAnswer { envelope, cpu })
 }
 
@@ -174,7 +176,9 @@ fn start_failure(error: &LoaderError) -> WorkerFailure {
             cause: error.cause,
             message: error.message.clone(),
         }),
-        LoaderError::Ended(cause) => WorkerFailure::Ended(*cause),
+        LoaderError::Ended(cause) => {
+            WorkerFailure::Ended { cause: *cause, message: cause.message().to_owned(), cpu: None }
+        }
         LoaderError::ProcessGone => WorkerFailure::Lost(error.to_string()),
         // The machine would not run it: nothing that the program's text could have to do with.
         LoaderError::Platform(_) | LoaderError::Overloaded(_) => {

@@ -67,3 +67,8 @@ pub struct ResourceUse {
     /// CPU milliseconds of the program's run, rounded up; evaluating its module is on another budget.
     pub cpu_millis: Option<u64>,
 }
+
+/// CPU time as answers tell it: none is left out.
+pub(crate) fn millis_rounded_up(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use futures::channel::oneshot;
-use loaderd_runtime::dynamic::{CodeWanted, DynamicLoader, DynamicWorker, Found, LoaderCap, WorkerCode};
+use loaderd_runtime::dynamic::{self, CodeWanted, DynamicLoader, DynamicWorker, Found, LoaderCap, WorkerCode};
 use loaderd_runtime::isolate::EntrypointSpec;
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::objects::{ClassCap, ObjectClass, ObjectKey};
 use loaderd_runtime::rpc::{Cap, CapKind, Message, RpcError};
 
+use crate::callers::CallerCaps;
 use crate::loader::WorkerLoader;
 use crate::stub::WorkerStub;
 
@@ -23,7 +24,7 @@ impl WorkerLoader {
 impl DynamicLoader for WorkerLoader {
     fn load(&self, code: WorkerCode) -> Result<Arc<dyn DynamicWorker>, RpcError> {
         match self.load(code) {
-            Ok(stub) => Ok(Arc::new(stub)),
+            Ok(stub) => Ok(Arc::new(Bound { stub, caps: self.caller_caps() })),
             Err(error) => Err(RpcError { remote: false, ..error.to_rpc() }),
         }
     }
@@ -36,18 +37,35 @@ impl DynamicLoader for WorkerLoader {
             wanted = Some(CodeWanted::new(move |code| drop(sender.send(code))));
             async { receiver.await.unwrap_or_else(|_| Err(RpcError::ended(Cause::Canceled))) }
         });
-        Found { worker: Arc::new(stub), wanted }
+        Found { worker: Arc::new(Bound { stub, caps: self.caller_caps() }), wanted }
     }
 }
 
-impl DynamicWorker for WorkerStub {
-    fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap {
-        Cap { kind: CapKind::Service, target: self.entrypoint(name, props, limits) }
+/// A Worker that a Worker has loaded.
+struct Bound {
+    stub: WorkerStub,
+    caps: CallerCaps,
+}
+
+impl DynamicWorker for Bound {
+    fn entrypoint(
+        &self,
+        name: Option<&str>,
+        props: Option<Message>,
+        limits: ResourceLimits,
+        caller: &dynamic::Caller,
+    ) -> Cap {
+        let entrypoint = self.stub.entrypoint(name, props, limits);
+        let target = match self.caps.count(caller) {
+            None => entrypoint,
+            Some(caller) => Arc::new(entrypoint.for_caller(caller)),
+        };
+        Cap { kind: CapKind::Service, target }
     }
 
     fn class(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap {
         let spec = EntrypointSpec { name: name.map(str::to_owned), props, limits };
-        let class = DynamicClass { worker: self.clone(), spec };
+        let class = DynamicClass { worker: self.stub.clone(), spec };
         Cap { kind: CapKind::Service, target: Arc::new(ClassCap(Arc::new(class))) }
     }
 }

@@ -11,6 +11,7 @@ use loaderd_runtime::modules::ExtensionModule;
 use loaderd_runtime::rpc::Cap;
 
 use crate::cache::MemoryCache;
+use crate::callers::CallerCaps;
 use crate::error::LoaderError;
 use crate::in_process::InProcess;
 use crate::live::{LiveSet, Metrics};
@@ -82,6 +83,8 @@ pub struct LoaderOptions {
     pub tenant: Option<Arc<str>>,
     /// What the host offers for import to Workers that are loaded.
     pub extensions: Arc<[ExtensionModule]>,
+    /// Of Workers that load through a binding.
+    pub caller_caps: CallerCaps,
 }
 
 impl Default for LoaderOptions {
@@ -93,6 +96,7 @@ impl Default for LoaderOptions {
             console: None,
             tenant: None,
             extensions: Arc::default(),
+            caller_caps: CallerCaps::default(),
         }
     }
 }

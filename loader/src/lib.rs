@@ -34,6 +34,7 @@ pub mod connect;
 pub mod entrypoint;
 pub mod error;
 pub mod fetch;
+mod freed;
 pub mod graph;
 pub mod host;
 pub mod in_process;
@@ -49,7 +50,7 @@ mod tls;
 mod websocket;
 mod worker;
 
-pub use callers::Caller;
+pub use callers::{Caller, CallerCaps};
 pub use code::{CodeError, GlobalOutbound, ModuleSource, WorkerCode};
 pub use entrypoint::{Answering, Entrypoint, Invocation};
 pub use error::{LoaderError, Overload};

@@ -8,6 +8,7 @@ use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::RpcError;
 use parking_lot::Mutex;
 
+use crate::callers::CallerCaps;
 use crate::code::{CheckedCode, WorkerCode};
 use crate::error::LoaderError;
 use crate::host::{HostShared, LoaderOptions};
@@ -36,6 +37,10 @@ impl WorkerLoader {
     #[must_use]
     pub fn with_options(&self, options: LoaderOptions) -> Self {
         Self { namespace: Arc::clone(&self.namespace), options: Arc::new(options) }
+    }
+
+    pub(crate) fn caller_caps(&self) -> CallerCaps {
+        self.options.caller_caps
     }
 
     /// The same cache and what is passed on, on behalf of a tenant.

@@ -14,6 +14,7 @@ use loaderd_runtime::limits::Cause;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::error::{LoaderError, Overload};
+use crate::freed::{GIVE_BACK_AFTER, give_back};
 use crate::mappings::Mappings;
 
 /// Requests that may wait for an isolate to be made. Over it they are refused as overloaded.
@@ -77,6 +78,8 @@ struct State {
     made: u64,
     alive: usize,
     last_taken: Instant,
+    /// When the first isolate ended whose memory has not been given back.
+    freed_at: Option<Instant>,
     mappings: Mappings,
     closed: bool,
 }
@@ -123,6 +126,7 @@ impl Pool {
                 made: 0,
                 alive: 0,
                 last_taken: Instant::now(),
+                freed_at: None,
                 mappings: Mappings::measure(),
                 closed: false,
             }),
@@ -217,6 +221,14 @@ impl Shared {
 fn keep(shared: &Arc<Shared>) {
     let mut state = shared.state.lock();
     while !state.closed {
+        let freed_for = state.freed_at.map(|since| since.elapsed());
+        if freed_for.is_some_and(|time| time >= GIVE_BACK_AFTER) {
+            state.freed_at = None;
+            drop(state);
+            give_back();
+            state = shared.state.lock();
+            continue;
+        }
         let counts = Counts {
             ready: state.ready.len(),
             making: state.making,
@@ -252,9 +264,14 @@ fn keep(shared: &Arc<Shared>) {
                     }
                 }
             }
-            Step::Wait(None) => shared.changed.wait(&mut state),
-            Step::Wait(Some(pause)) => {
-                shared.changed.wait_for(&mut state, pause);
+            Step::Wait(pause) => {
+                let until_freed = freed_for.map(|time| GIVE_BACK_AFTER.saturating_sub(time));
+                match pause.into_iter().chain(until_freed).min() {
+                    None => shared.changed.wait(&mut state),
+                    Some(pause) => {
+                        shared.changed.wait_for(&mut state, pause);
+                    }
+                }
             }
         }
     }
@@ -281,7 +298,11 @@ struct Alive(Arc<Shared>);
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        self.0.state.lock().alive -= 1;
+        {
+            let mut state = self.0.state.lock();
+            state.alive -= 1;
+            state.freed_at.get_or_insert_with(Instant::now);
+        }
         self.0.changed.notify_one();
     }
 }

@@ -338,12 +338,15 @@ impl Worker {
                 return (Invocation(InvocationSlot::over()), None);
             }
         };
-        let on_end: OnInvocationEnd = Box::new(move |report| {
-            drop(place);
-            if let Some(on_end) = on_end {
-                on_end(report);
-            }
-        });
+        let reply = match place {
+            None => reply,
+            // Given back ahead of the answer: whoever has that may start another at once.
+            Some(place) => Reply::new(move |answer| {
+                drop(place);
+                reply.send(answer);
+            }),
+        };
+        let on_end = on_end.unwrap_or_else(|| Box::new(drop));
         let pending = PendingCall { entrypoint: entrypoint.clone(), call, reply, on_end };
         let (refused, pending) = loop {
             let mut state = self.state.lock();

@@ -3,7 +3,7 @@
 const { apply, objectPrototype, stringValueOf, TypeError, Uint8Array } = primordials;
 const { illegalInvocation, illegalConstructor, expose } = load('webidl');
 const { utf8, decodeUtf8 } = load('encoding');
-const { bytesIn, copyBytes, handled, hasFlag, Queue, setBytes } = load('streams_support');
+const { bytesIn, copyBytes, handled, hasFlag, partsOf, Queue, setBytes } = load('streams_support');
 
 const USED = 'Body has already been used. It can only be used once. Use tee() first if you need to read it twice.';
 // How many bytes of a body in hand a read copies at most.
@@ -130,14 +130,14 @@ function isUsed(content) {
   return content.used || (content.stream !== null && load('streams_readable').stateOf(content.stream).disturbed);
 }
 
-// All bytes, once.
-async function readAll(content) {
-  if (content === null) return new Uint8Array(0);
+// All bytes, once, and whether they and their buffer are nobody else's.
+async function gather(content) {
+  if (content === null) return { bytes: new Uint8Array(0), own: true };
   if (isUsed(content)) throw new TypeError(USED);
   decode(content);
   if (content.stream === null) {
     content.used = true;
-    return content.bytes;
+    return { bytes: content.bytes, own: false };
   }
   const streams = load('streams_readable');
   const state = streams.stateOf(content.stream);
@@ -145,6 +145,7 @@ async function readAll(content) {
   const reader = streams.acquire(state);
   // Whoever brings the bytes may bring many at once.
   state.readWhole = true;
+  const own = state.controller !== null && state.controller.givesAway === true;
   const chunks = new Queue();
   let total = 0;
   for (;;) {
@@ -160,14 +161,14 @@ async function readAll(content) {
     total += chunk.byteLength;
   }
   const first = chunks.peek();
-  if (chunks.length === 1 && first.byteLength === first.buffer.byteLength) return first;
+  if (chunks.length === 1 && first.byteLength === first.buffer.byteLength) return { bytes: first, own };
   const bytes = new Uint8Array(total);
   let at = 0;
   chunks.forEach((chunk) => {
     setBytes(bytes, chunk, at);
     at += chunk.byteLength;
   });
-  return bytes;
+  return { bytes, own: true };
 }
 
 // A second body with the same content.
@@ -215,31 +216,31 @@ class Body {
   }
   async arrayBuffer() {
     if (!(#content in this)) illegalInvocation();
-    return exactBuffer(await readAll(this.#content));
+    return exactBuffer(await gather(this.#content));
   }
   async bytes() {
     if (!(#content in this)) illegalInvocation();
-    return new Uint8Array(exactBuffer(await readAll(this.#content)));
+    return new Uint8Array(exactBuffer(await gather(this.#content)));
   }
   async text() {
     if (!(#content in this)) illegalInvocation();
-    return decodeUtf8(await readAll(this.#content));
+    return decodeUtf8((await gather(this.#content)).bytes);
   }
   async json() {
     if (!(#content in this)) illegalInvocation();
-    return primordials.jsonParse(decodeUtf8(await readAll(this.#content)));
+    return primordials.jsonParse(decodeUtf8((await gather(this.#content)).bytes));
   }
   async formData() {
     if (!(#content in this)) illegalInvocation();
     if (isUsed(this.#content)) throw new TypeError(USED);
     const type = this.headers.get('content-type');
-    return load('form_data').parse(await readAll(this.#content), type);
+    return load('form_data').parse((await gather(this.#content)).bytes, type);
   }
   async blob() {
     if (!(#content in this)) illegalInvocation();
     // Of several types the last counts.
     const type = (this.headers.get('content-type') ?? '').split(', ').at(-1);
-    return load('blob').newBlob(await readAll(this.#content), type);
+    return load('blob').newBlob((await gather(this.#content)).bytes, type);
   }
 
   static {
@@ -254,8 +255,8 @@ class Body {
 expose(Body, 'Body');
 
 // A buffer of its own with exactly these bytes. Shared content (a blob's, a clone's) is never handed out itself.
-function exactBuffer(bytes) {
-  return bytes.slice().buffer;
+function exactBuffer({ bytes, own }) {
+  return partsOf(own ? bytes : copyBytes(bytes)).buffer;
 }
 
-return { Body, token, Content, contentOf, setContent, extract, isUsed, readAll, clone, take, decode, lengthOf, streamOf, USED };
+return { Body, token, Content, contentOf, setContent, extract, isUsed, clone, take, decode, lengthOf, streamOf, USED };

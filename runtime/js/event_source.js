@@ -269,7 +269,7 @@ class EventSource extends EventTarget {
   }
   static from(stream) {
     const streams = load('streams_readable');
-    if (!streams.isReadableStream(stream)) badArgument('EventSource', 'from', 1, 'ReadableStream');
+    if (!streams.isReadableStream(stream)) badArgument('EventSource', 'from', 1, 'JsReadableStream');
     requireInvocation();
     const { reader, disturbed } = streams.stateOf(stream);
     if (reader !== null) throw new TypeError('This ReadableStream is locked.');

@@ -31,6 +31,9 @@ async function fetchThrough(service, request, signal) {
   const bytes = content?.bytes ?? null;
   wire.redirect = 'manual';
   wire.url = bare(url);
+  if (http.isUpgrade(request.headers) && !load('compat').has('web_socket_compression')) {
+    wire.headers = withExtensions(wire.headers, null);
+  }
   if (cf !== undefined) wire.cf = cf;
   addHeaders(wire, fetches.cacheOf(request));
   const urls = [url];
@@ -204,6 +207,24 @@ function useOfSignal() {
   return signalUse;
 }
 
+const EXTENSIONS = 'sec-websocket-extensions';
+
+// The headers of a response with a WebSocket: what a Worker does not say of extensions is what its client offers, or
+// nothing where it is older than compression.
+function withExtensions(headers, offered) {
+  const compresses = load('compat').has('web_socket_compression');
+  const kept = [];
+  let said = false;
+  for (let i = 0; i < headers.length; i++) {
+    const isExtensions = headers[i][0] === EXTENSIONS;
+    if (isExtensions && !compresses) continue;
+    said ||= isExtensions;
+    kept[kept.length] = headers[i];
+  }
+  if (compresses && !said && offered !== null) kept[kept.length] = [EXTENSIONS, offered];
+  return kept;
+}
+
 // Delivers a fetch event: `handle` is called with the request and gives the response.
 async function deliverFetch(handle, wire) {
   try {
@@ -234,9 +255,11 @@ async function respond(handle, wire) {
   if (response.type === 'error') {
     throw new TypeError('Return value from serve handler must not be an error response (like Response.error())');
   }
+  const offered = upgrade ? request.headers.get(EXTENSIONS) : null;
   const answer = http.answerToWire(response, gone);
   const { webSocket } = response;
   if (webSocket !== null) {
+    answer.headers = withExtensions(answer.headers, offered);
     if (!upgrade) {
       throw new TypeError(
         'Worker tried to return a WebSocket in a response to a request which did not contain the header ' +

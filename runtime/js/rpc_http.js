@@ -244,7 +244,7 @@ function describe(object, forRpc) {
   if (load('streams_writable').isWritableStream(object)) {
     return forRpc ? [WRITABLE, new StreamSink(object)] : refuse('WritableStream');
   }
-  if (load('sockets').isSocket(object)) return [SOCKET, load('sockets').describe(object, forRpc)];
+  if (load('socket').isSocket(object)) return [SOCKET, load('sockets').describe(object, forRpc)];
   if (load('abort').isAbortSignal(object)) {
     if (!load('compat').has('enable_abortsignal_rpc')) return refuseText('AbortSignal serialization is not enabled.');
     return forRpc ? [SIGNAL, load('rpc_signal').toWire(object)] : refuse('AbortSignal');

@@ -38,6 +38,8 @@ class Read {
 
 class NativeController {
   isByte = true;
+  // A whole chunk is its reader's to keep.
+  givesAway = true;
   #feed;
   #left = null;
   #ended = false;

@@ -1,7 +1,7 @@
 // Timers (HTML 8.7), microtasks and `scheduler`.
 'use strict';
-const { apply, Promise } = primordials;
-const { badArgument, illegalInvocation, illegalConstructor, expose, unlengthen } = load('webidl');
+const { apply, Error, Promise } = primordials;
+const { badArgument, illegalInvocation, illegalConstructor, isDictionary, expose, unlengthen } = load('webidl');
 const SCOPE = 'ServiceWorkerGlobalScope';
 
 // The longest delay; a longer one is cut to it, as the platform's clock cannot say more.
@@ -109,6 +109,7 @@ class Scheduler {
   wait(delay, options) {
     if (!(#brand in this)) illegalInvocation();
     if (arguments.length < 1) badArgument('Scheduler', 'wait', 1, 'number');
+    if (!isDictionary(options)) badArgument('Scheduler', 'wait', 2, 'WaitOptions');
     const milliseconds = toDelay(delay);
     const signal = options?.signal;
     return new Promise((resolve, reject) => {
@@ -129,7 +130,8 @@ class Scheduler {
       });
       forget = onAbort(signal, (reason) => {
         native.cancel(timer);
-        reject(reason);
+        // As on the platform, what is no error becomes one.
+        reject(typeof reason === 'object' && reason !== null ? reason : new Error(`${reason}`));
       });
     });
   }

@@ -4,7 +4,7 @@
 //! program's `WorkerCode` apart; whether that code may run, and where, is decided behind [`DynamicLoader`].
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
@@ -102,6 +102,35 @@ pub trait DynamicLoader: Send + Sync + 'static {
     fn get(&self, id: Option<&str>) -> Found;
 }
 
+/// Whom a loader serves at the moment. A request is one as long as it is handled, a Durable Object as long as it lives.
+pub struct Caller {
+    kind: CallerKind,
+    kept: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+/// What callers are: the platform allows them different numbers of dynamic Workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallerKind {
+    Request,
+    DurableObject,
+}
+
+impl Caller {
+    pub(crate) fn new(kind: CallerKind) -> Self {
+        Self { kind, kept: OnceLock::new() }
+    }
+
+    #[must_use]
+    pub fn kind(&self) -> CallerKind {
+        self.kind
+    }
+
+    /// What loaders keep with this caller, made by whoever asks first. `None`: that was something of another type.
+    pub fn keep<T: Send + Sync + 'static>(&self, make: impl FnOnce() -> T) -> Option<&T> {
+        self.kept.get_or_init(|| Box::new(make())).downcast_ref()
+    }
+}
+
 /// What [`DynamicLoader::get`] found.
 pub struct Found {
     pub worker: Arc<dyn DynamicWorker>,
@@ -111,8 +140,8 @@ pub struct Found {
 
 /// A Worker that was loaded for a Worker.
 pub trait DynamicWorker: Send + Sync + 'static {
-    /// An entrypoint of it, as a service. `None` and `"default"` are the default export.
-    fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap;
+    /// An entrypoint of it, as a service for this caller. `None` and `"default"` are the default export.
+    fn entrypoint(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits, caller: &Caller) -> Cap;
 
     /// A class of Durable Objects of it, to make facets of. `None` and `"default"` are the default export.
     fn class(&self, name: Option<&str>, props: Option<Message>, limits: ResourceLimits) -> Cap;

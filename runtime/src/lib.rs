@@ -14,6 +14,7 @@
 //! | [`channel`] | the traits through which everything leaves an isolate |
 //! | [`objects`] | Durable Objects: their ids, and the trait to a namespace |
 //! | [`trace`] | what an invocation tells of itself: the events of its trace, and the traits to a sink |
+//! | [`fatal`] | V8 giving up: who is told, and why |
 //! | [`dynamic`] | loading Workers from a Worker: what a parent says, and the traits to a loader |
 //! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
@@ -23,6 +24,7 @@ mod code_cache;
 pub mod compat;
 pub mod dynamic;
 pub mod error;
+pub mod fatal;
 mod globals;
 pub mod invocation;
 pub mod isolate;

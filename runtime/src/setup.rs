@@ -67,6 +67,7 @@ fn set_up(flags: &[String], helpers: u32) -> Vec<String> {
             0 => v8::new_single_threaded_default_platform(false),
             threads => v8::new_default_platform(threads, false),
         };
+        crate::fatal::listen();
         let platform = platform.make_shared();
         v8::V8::initialize_platform(platform);
         v8::V8::initialize();

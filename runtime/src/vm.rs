@@ -43,6 +43,7 @@ impl Vm {
         let data = Rc::as_ptr(&state).cast_mut().cast::<c_void>();
         shared.set_v8(isolate.thread_safe_handle());
         isolate.set_microtasks_policy(v8::MicrotasksPolicy::Explicit);
+        isolate.set_oom_error_handler(crate::fatal::out_of_memory);
         isolate.add_near_heap_limit_callback(near_heap_limit, data);
         isolate.add_gc_epilogue_callback(after_gc, data, v8::GCType::kGCTypeMarkSweepCompact);
         isolate.set_host_import_module_dynamically_callback(import_dynamically);

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write};
 use loaderd_harness::CodeExecutor;
 use loaderd_harness::metrics::{ENDS, HOST_CALL_BOUNDS_US};
 use loaderd_loader::live::{CAUSES, OUTCOMES};
+use loaderd_loader::sandbox::RESTARTS;
 use loaderd_runtime::limits::{overshoot, stuck_threads};
 
 use crate::engine::Engine;
@@ -65,20 +66,18 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
         page.gauge("loaderd_sandbox_workers", "Workers in sandbox processes.", sandboxes.workers);
         page.gauge("loaderd_sandbox_waiting", "Workers that wait for a sandbox process.", sandboxes.waiting);
         page.counter("loaderd_sandbox_started_total", "Sandbox processes started.", sandboxes.started);
-        page.counter(
+        page.family(
             "loaderd_sandbox_restarts_total",
-            "Sandbox processes that had to be replaced: killed, or gone by themselves.",
-            sandboxes.killed + sandboxes.crashed,
+            "Sandbox processes that had to be replaced, by reason: stuck, hung and garbage were killed for it.",
+            "counter",
         );
+        for (why, count) in RESTARTS.iter().zip(sandboxes.restarts) {
+            page.sample("loaderd_sandbox_restarts_total", &format!("{{reason=\"{}\"}}", why.name()), count);
+        }
         page.counter(
-            "loaderd_sandbox_killed_total",
-            "Sandbox processes killed because they would not stop.",
-            sandboxes.killed,
-        );
-        page.counter(
-            "loaderd_sandbox_crashed_total",
-            "Sandbox processes that went away by themselves.",
-            sandboxes.crashed,
+            "loaderd_sandbox_abandoned_cpu_seconds_total",
+            "CPU time used by programs that did not stop, from their answer until their process was killed.",
+            sandboxes.abandoned_cpu.as_secs_f64(),
         );
         page.counter(
             "loaderd_sandbox_retired_for_memory_total",

@@ -61,6 +61,9 @@ pub(crate) fn failed(failure: &PassFailure, program: &Program) {
         }
         PassFailure::HostInterrupted => terminal::error("the tools interrupted the program"),
     }
+    if let Some(cpu) = failure.cpu() {
+        terminal::say(&styled(Style::Dim, format!("used {} CPU", millis(cpu))));
+    }
 }
 
 fn code_error(error: &CodeError, program: &Program) {

@@ -3,23 +3,26 @@
 //! Each runs against a service of its own: what it leaves behind (a thread that does not stop) harms no other test.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 
-use crate::case::{self, Case};
+use crate::admin;
+use crate::case::{self, Case, InProcess};
 use crate::doors::capnp::{Connection, block_on};
 use crate::healthy;
 use crate::service::{Mode, Service};
 
 pub(crate) const FILES: [&str; 6] = ["loops", "deaf", "memory", "stack", "escapes", "protocol"];
 
-/// Programs at which V8 may abort its process: it has a fatal error of its own for an array longer than it can be. A sandbox
-/// process holds them; in-process mode cannot, as SECURITY.md says.
-const ABORT_V8: [&str; 1] = ["pad-start"];
+/// How long a thread may need to come out of a builtin after its program's end, where the case does not say that it can
+/// only be abandoned. A bound against hanging tests, not an expectation.
+const STOP_WAIT: Duration = Duration::from_secs(300);
 
-/// Whether a mode is one that this program may be run in.
+/// Whether a mode is one that this program may be run in. In-process mode cannot hold programs at which V8 gives up, as
+/// SECURITY.md says.
 pub(crate) fn holds(mode: Mode, case: &Case) -> bool {
-    mode == Mode::Process || !ABORT_V8.contains(&&*case.id)
+    mode == Mode::Process || case.in_process != InProcess::Aborts
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -38,12 +41,16 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn run(case: &Case, mode: Mode) -> Result<(), String> {
-    let service = Service::start(&mode.arguments())?;
+    let service = Service::start(&[&mode.arguments()[..], &["--admin", "0"]].concat())?;
     let result = block_on(beside_neighbour(&service, case));
     if !service.runs() {
         return Err(format!("{} ended the service: {result:?}", case.id));
     }
-    result
+    result?;
+    if case.in_process == InProcess::Abandoned && mode == Mode::InProcess {
+        return Ok(());
+    }
+    admin::until(&service, STOP_WAIT, &["loaderd_threads_stuck 0"])
 }
 
 /// Runs the program while a neighbour, on a connection of its own, runs one healthy pass after another; and one more

@@ -43,6 +43,8 @@ pub(crate) struct Case {
     pub(crate) host_saw: Option<Vec<(String, Json)>>,
     pub(crate) host_peak: Option<usize>,
     pub(crate) host_interrupted: Option<usize>,
+    /// What the program does where nothing but V8 is between it and the service; read by `abuse`.
+    pub(crate) in_process: InProcess,
     /// A loader and a guest in place of the real ones; read by `edge`.
     pub(crate) fake: Option<Json>,
     skip: Vec<(String, String)>,
@@ -53,6 +55,17 @@ impl Case {
     pub(crate) fn skipped_at(&self, door: Door) -> Option<&str> {
         self.skip.iter().find(|(name, _)| name == door.name()).map(|(_, why)| why.as_str())
     }
+}
+
+/// What becomes of a program's thread in in-process mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InProcess {
+    /// It stops soon after the program's end.
+    Stops,
+    /// A builtin that ignores the program's end keeps it for long, or for ever: it can only be abandoned.
+    Abandoned,
+    /// V8 may give up, which ends the process.
+    Aborts,
 }
 
 #[derive(Clone, Debug)]
@@ -161,7 +174,7 @@ struct Defaults {
 }
 
 fn read_case(case: &Json, defaults: &Defaults, limit_sets: &Json) -> Result<Case, String> {
-    const KEYS: [&str; 17] = [
+    const KEYS: [&str; 18] = [
         "id",
         "title",
         "base",
@@ -177,6 +190,7 @@ fn read_case(case: &Json, defaults: &Defaults, limit_sets: &Json) -> Result<Case
         "hostSaw",
         "hostPeak",
         "hostInterrupted",
+        "inProcess",
         "fake",
         "skip",
     ];
@@ -208,9 +222,19 @@ fn read_case(case: &Json, defaults: &Defaults, limit_sets: &Json) -> Result<Case
         host_saw: case.get("hostSaw").map(read_calls).transpose()?,
         host_peak: count("hostPeak"),
         host_interrupted: count("hostInterrupted"),
+        in_process: case.get("inProcess").map_or(Ok(InProcess::Stops), read_in_process)?,
         fake: case.get("fake").cloned(),
         skip: case.get("skip").map_or(Ok(Vec::new()), read_skip)?,
     })
+}
+
+fn read_in_process(said: &Json) -> Result<InProcess, String> {
+    let why = |key| said.get(key).and_then(Json::as_text).filter(|why| !why.is_empty());
+    match (why("abandoned"), why("aborts")) {
+        (Some(_), None) => Ok(InProcess::Abandoned),
+        (None, Some(_)) => Ok(InProcess::Aborts),
+        _ => Err("inProcess is abandoned or aborts, and says why".to_owned()),
+    }
 }
 
 fn read_source(source: Option<&Json>) -> Result<String, String> {

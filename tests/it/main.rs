@@ -9,6 +9,7 @@ mod case;
 mod cli;
 mod context;
 mod contract;
+mod dev;
 mod doors;
 mod edge;
 mod examples;
@@ -29,7 +30,10 @@ mod scratch;
 mod server;
 mod service;
 mod soak;
+mod spent;
 mod streaming;
+mod wait;
+mod websocket;
 mod workerd;
 
 use std::process::ExitCode;
@@ -60,8 +64,10 @@ fn main() -> ExitCode {
         examples::trials(),
         packages::trials(),
         soak::trials(),
+        spent::trials(),
         streaming::trials(),
         workerd::trials(),
+        dev::trials(),
     ];
     let conclusion = libtest_mimic::run(&arguments, trials.into_iter().flatten().collect());
     service::stop_shared();

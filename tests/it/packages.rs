@@ -45,7 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     files.into_iter().map(trial).collect()
 }
 
-fn esbuild() -> PathBuf {
+pub(crate) fn esbuild() -> PathBuf {
     Path::new(FOLDER).join("node_modules/.bin/esbuild")
 }
 
@@ -89,6 +89,9 @@ fn bundle(worker: &str, to: &Path) -> Result<(), Failed> {
 /// Sends one request and compares the answer with what its row expects of it.
 fn exchange(agent: &ureq::Agent, port: u16, row: &Value) -> Result<(), Box<dyn std::error::Error>> {
     let path = row["path"].as_str().ok_or("no `path`")?;
+    if let Some(steps) = row["webSocket"].as_array() {
+        return crate::websocket::play(port, path, steps);
+    }
     let mut request = http::Request::builder()
         .method(row["method"].as_str().unwrap_or("GET"))
         .uri(format!("http://127.0.0.1:{port}{path}"));

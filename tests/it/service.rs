@@ -3,9 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::json::Json;
 use crate::scratch::Scratch;
 
 /// How long a service may take to listen. A bound against hanging tests, not an expectation.
@@ -39,6 +41,8 @@ pub(crate) struct Service {
     socket: PathBuf,
     /// Where its log said that the admin address is.
     admin: OnceLock<String>,
+    /// What it logs once it listens, line by line.
+    log: OnceLock<Mutex<Receiver<String>>>,
     _scratch: Scratch,
 }
 
@@ -48,6 +52,8 @@ pub(crate) struct Start<'a> {
     pub(crate) arguments: &'a [&'a str],
     /// A file that the log goes to, instead of being read here.
     pub(crate) log: Option<&'a str>,
+    /// How much it logs.
+    pub(crate) log_level: Option<&'a str>,
     /// The most file descriptors it may have.
     pub(crate) descriptors: Option<u64>,
 }
@@ -65,7 +71,11 @@ impl Service {
             None => Stdio::piped(),
             Some(path) => std::fs::OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())?.into(),
         };
-        let mut child = command(start.descriptors)
+        let mut command = command(start.descriptors);
+        if let Some(level) = start.log_level {
+            command.env("LOADERD_LOG", level);
+        }
+        let mut child = command
             .arg("executor")
             .arg("--listen")
             .arg(format!("unix:{}", socket.display()))
@@ -76,7 +86,8 @@ impl Service {
             .spawn()
             .map_err(|error| error.to_string())?;
         let log = child.stderr.take();
-        let service = Self { child: Mutex::new(child), socket, admin: OnceLock::new(), _scratch: scratch };
+        let service =
+            Self { child: Mutex::new(child), socket, admin: OnceLock::new(), log: OnceLock::new(), _scratch: scratch };
         match log {
             Some(log) => service.read_until_it_listens(log)?,
             None => service.connect_until_it_listens()?,
@@ -94,6 +105,8 @@ impl Service {
                 Ok(_) if said[before..].contains("listening") => break,
                 Ok(_) => {
                     if let Some((_, address)) = said[before..].trim_end().split_once("admin address: ") {
+                        // As JSON, more follows.
+                        let address = address.split('"').next().unwrap_or_default();
                         let _ = self.admin.set(address.to_owned());
                     }
                 }
@@ -101,8 +114,26 @@ impl Service {
             }
         }
         // Read on, so that a full pipe never stops the service.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        let (sender, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || log.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let _ = self.log.set(Mutex::new(lines));
         Ok(())
+    }
+
+    /// The next line of a JSON log whose message is this; lines before it are gone.
+    pub(crate) fn logged(&self, message: &str, patience: Duration) -> Result<Json, String> {
+        let lines = self.log.get().ok_or("the log is not read")?;
+        let lines = lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let deadline = Instant::now() + patience;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = lines.recv_timeout(left).map_err(|_| format!("never logged: {message}"))?;
+            let line = Json::parse(&line).map_err(|error| format!("not JSON: {error}: {line}"))?;
+            let said = line.get("fields").and_then(|fields| fields.get("message")).and_then(Json::as_text);
+            if said.as_deref() == Some(message) {
+                return Ok(line);
+            }
+        }
     }
 
     /// For a service whose log cannot be read.

@@ -3,14 +3,15 @@
 //!
 //! The short form is part of `make test`; `make soak` runs the long one.
 
-use std::cell::Cell;
-use std::time::Instant;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
 
 use futures::future::try_join_all;
 use libtest_mimic::Trial;
 
 use crate::abuse;
-use crate::case::{self, Case};
+use crate::admin;
+use crate::case::{self, Case, InProcess};
 use crate::doors::capnp::{Connection, block_on, pass_on};
 use crate::expect;
 use crate::healthy;
@@ -29,51 +30,118 @@ const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.
 const CPU_MILLIS: u32 = 60;
 
+/// How long the last programs may take to stop. A bound against hanging tests, not an expectation.
+const REST_WAIT: Duration = Duration::from_secs(120);
+
+/// When a process that has nothing to do has given back what it freed.
+const GIVEN_BACK_AFTER: Duration = Duration::from_secs(3);
+
 pub(crate) fn trials() -> Vec<Trial> {
     Mode::ALL
         .into_iter()
         .flat_map(|mode| {
             let name = mode.name();
             let short = Trial::test(format!("soak::short::{name}"), move || soak(mode, SHORT).map_err(Into::into));
-            let long = Trial::test(format!("soak::long::{name}"), move || soak(mode, LONG).map_err(Into::into));
+            let long = Trial::test(format!("soak::long::{name}"), move || soak(mode, long()).map_err(Into::into));
             [short, long.with_ignored_flag(true)]
         })
         .collect()
 }
 
+/// How many passes the long form has: `LOADERD_SOAK` says so, for those who want to see it run.
+fn long() -> usize {
+    std::env::var("LOADERD_SOAK").ok().and_then(|passes| passes.parse().ok()).unwrap_or(LONG)
+}
+
 fn soak(mode: Mode, passes: usize) -> Result<(), String> {
-    let service = Service::start(&mode.arguments())?;
+    let service = Service::start(&[&mode.arguments()[..], &["--admin", "0"]].concat())?;
     let corpus = corpus(mode);
-    let mut harmed = Harmed::default();
+    let mut found = Found::default();
     // As many again of everything that starts on first use.
     let warm_up = WARM_UP.min(passes / 2);
-    run(&service, mode, &corpus, warm_up, &mut harmed)?;
-    let before = proc::at_rest(service.pid())?;
-    run(&service, mode, &corpus, passes - warm_up, &mut harmed)?;
-    let after = proc::at_rest(service.pid())?;
-    println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {harmed:?}", mode.name());
+    run(&service, mode, &corpus, warm_up, &mut found)?;
+    let before = at_rest(&service)?;
+    run(&service, mode, &corpus, passes - warm_up, &mut found)?;
+    let after = at_rest(&service)?;
+    let restarts = restarts(&service)?;
+    println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {found:?}; {restarts:?}", mode.name());
     proc::settles(service.pid(), &Held { ..before })?;
     if passes >= LONG && after.rss_kib > before.rss_kib + before.rss_kib / 10 {
         return Err(format!("memory grew from {} to {} KiB", before.rss_kib, after.rss_kib));
     }
-    if harmed.without_cause > 0 { Err(format!("healthy passes were harmed: {harmed:?}")) } else { Ok(()) }
+    if found.harmed > 0 || found.lost > 0 {
+        return Err(format!("passes were harmed by others, or lost: {found:?}"));
+    }
+    let unexplained: u64 = restarts.iter().filter(|(why, _)| !why.expected()).map(|(_, count)| count).sum();
+    if unexplained > 0 {
+        return Err(format!("sandbox processes ended that should not have: {restarts:?}"));
+    }
+    let gave_up: u64 = restarts.iter().filter(|(why, _)| why.v8_gave_up()).map(|(_, count)| count).sum();
+    if gave_up > found.may_abort {
+        return Err(format!("V8 gave up {gave_up} times, in {} passes that may have it do so", found.may_abort));
+    }
+    Ok(())
 }
 
-/// Healthy passes that did not come through.
+/// What the service holds once nothing of any pass is left in it.
+fn at_rest(service: &Service) -> Result<Held, String> {
+    let nothing = ["loaderd_passes_in_flight 0", "loaderd_isolates_alive 0", "loaderd_threads_stuck 0"];
+    admin::until(service, REST_WAIT, &nothing)?;
+    // What the last ones freed is given back after a second, and no counter says so.
+    std::thread::sleep(GIVEN_BACK_AFTER);
+    proc::at_rest(service.pid())
+}
+
+/// What became of the passes that did not come to an end of their own.
 #[derive(Debug, Default)]
-struct Harmed {
-    /// They shared a process that was killed, and said so.
-    shared_killed_process: usize,
-    /// Anything else.
-    without_cause: usize,
+struct Found {
+    /// Healthy ones whose sandbox process ended for another's fault, and who were told so.
+    healthy_not_at_fault: u64,
+    /// Hostile ones likewise.
+    hostile_not_at_fault: u64,
+    /// Passes of programs at which V8 may give up.
+    may_abort: u64,
+    /// Passes whose process went and nobody could say why.
+    lost: u64,
+    /// Healthy passes that ended wrongly in any other way.
+    harmed: u64,
+}
+
+/// Why sandbox processes had to be replaced, and how often.
+fn restarts(service: &Service) -> Result<Vec<(Why, u64)>, String> {
+    let page = admin::metrics(service)?;
+    let lines = page.lines().filter_map(|line| line.strip_prefix("loaderd_sandbox_restarts_total{reason=\""));
+    let counts = lines.filter_map(|line| line.split_once("\"} "));
+    let counts = counts.filter_map(|(why, count)| Some((Why(why.to_owned()), count.parse().ok()?)));
+    Ok(counts.filter(|(_, count)| *count > 0).collect())
+}
+
+/// A reason, as the metrics name it.
+#[derive(Debug)]
+struct Why(String);
+
+impl Why {
+    /// Because of a program at which V8 gives up.
+    fn v8_gave_up(&self) -> bool {
+        ["v8-abort", "out-of-memory"].contains(&self.0.as_str())
+    }
+
+    /// Whether programs of the corpus have this happen. Anything else is a fault of ours.
+    fn expected(&self) -> bool {
+        self.0 == "stuck" || self.v8_gave_up()
+    }
 }
 
 /// The programs to mix: those that end by their own doing or at their CPU limit. Programs that wait for their wall
-/// clock would only make a soak long.
+/// clock would only make a soak long. In in-process mode none whose thread can only be abandoned: each would take a core
+/// for minutes or for ever, and soon nothing else would run; `abuse` runs each of those once.
 fn corpus(mode: Mode) -> Vec<Case> {
-    let all = abuse::FILES.iter().flat_map(|file| case::load("abuse", file).cases);
+    let all: Vec<Case> = abuse::FILES.iter().flat_map(|file| case::load("abuse", file).cases).collect();
     let waits = |case: &Case| case.request.limits.wall.as_millis() < 10_000;
-    let mut corpus: Vec<Case> = all.filter(|case| !waits(case) && abuse::holds(mode, case)).collect();
+    let fits = |case: &Case| mode == Mode::Process || case.in_process == InProcess::Stops;
+    let count = all.len();
+    let mut corpus: Vec<Case> = all.into_iter().filter(|case| !waits(case) && fits(case)).collect();
+    println!("soak {}: {} of the {count} programs of the corpus", mode.name(), corpus.len());
     for case in &mut corpus {
         let limit = &mut case.request.limits.cpu_millis;
         *limit = limit.map(|millis| if millis < 1_000 { CPU_MILLIS } else { millis });
@@ -81,7 +149,7 @@ fn corpus(mode: Mode) -> Vec<Case> {
     corpus
 }
 
-fn run(service: &Service, mode: Mode, corpus: &[Case], passes: usize, harmed: &mut Harmed) -> Result<(), String> {
+fn run(service: &Service, mode: Mode, corpus: &[Case], passes: usize, found: &mut Found) -> Result<(), String> {
     let healthy = healthy::case();
     let started = Instant::now();
     let done = Cell::new(0_usize);
@@ -92,47 +160,58 @@ fn run(service: &Service, mode: Mode, corpus: &[Case], passes: usize, harmed: &m
             eprintln!("soak {}: {} passes in {:.0?}, {rss_kib} KiB", mode.name(), done.get(), started.elapsed());
         }
     };
+    let all = RefCell::new(found);
     let clients = (0..CLIENTS).map(|client| {
-        let (healthy, count) = (&healthy, &count);
+        let (healthy, count, all) = (&healthy, &count, &all);
         async move {
-            let mut found = Harmed::default();
             let connection = Connection::open(service).await?;
             for turn in (client..passes).step_by(CLIENTS) {
                 let hostile = (turn / CLIENTS) % 2 == 1;
-                if hostile {
-                    // 7,919 is prime, so every program meets every other in the course of time.
-                    let case = &corpus[(turn * 7_919) % corpus.len()];
-                    let (outcome, _) =
-                        pass_on(&connection, case).await.map_err(|error| format!("{}: {error}", case.id))?;
-                    if !killed(mode, &outcome) {
-                        expect::check(case, &outcome).map_err(|error| format!("{}\n  {error}", case.id))?;
+                // 7,919 is prime, so every program meets every other in the course of time.
+                let case = if hostile { &corpus[(turn * 7_919) % corpus.len()] } else { healthy };
+                let (outcome, _) = pass_on(&connection, case).await.map_err(|error| format!("{}: {error}", case.id))?;
+                let checked = expect::check(case, &outcome);
+                let found = &mut *all.borrow_mut();
+                found.may_abort += u64::from(case.in_process == InProcess::Aborts);
+                match (checked, ended_with_its_process(&outcome), hostile) {
+                    (Ok(()), _, _) => {}
+                    (Err(_), Some(Fault::Others), true) => found.hostile_not_at_fault += 1,
+                    (Err(_), Some(Fault::Others), false) => found.healthy_not_at_fault += 1,
+                    (Err(error), Some(Fault::Unknown), _) => {
+                        eprintln!("lost: {}\n  {error}", case.id);
+                        found.lost += 1;
                     }
-                } else {
-                    let (outcome, _) = pass_on(&connection, healthy).await?;
-                    if let Err(error) = expect::check(healthy, &outcome) {
-                        if killed(mode, &outcome) {
-                            found.shared_killed_process += 1;
-                        } else {
-                            eprintln!("harmed: {error}");
-                            found.without_cause += 1;
-                        }
+                    (Err(error), None, true) => return Err(format!("{}\n  {error}", case.id)),
+                    (Err(error), None, false) => {
+                        eprintln!("harmed: {error}");
+                        found.harmed += 1;
                     }
                 }
                 count();
             }
-            Ok::<_, String>(found)
+            Ok::<_, String>(())
         }
     });
-    for found in block_on(try_join_all(clients))? {
-        harmed.shared_killed_process += found.shared_killed_process;
-        harmed.without_cause += found.without_cause;
-    }
-    Ok(())
+    block_on(try_join_all(clients)).map(drop)
 }
 
-/// Whether a pass ended because its process was killed for another's fault.
-fn killed(mode: Mode, outcome: &expect::Outcome) -> bool {
-    let expect::Outcome::Answer(answer) = outcome else { return false };
-    let tag = answer.get("failure").and_then(|error| error.get("_tag")).and_then(crate::json::Json::as_text);
-    mode == Mode::Process && tag.as_deref() == Some("CodeExecutorTerminatedError")
+/// Whose fault it was that a pass ended with its process.
+enum Fault {
+    Others,
+    Unknown,
+}
+
+/// Whether a pass ended because its process did, by what it was told.
+fn ended_with_its_process(outcome: &expect::Outcome) -> Option<Fault> {
+    let expect::Outcome::Answer(answer) = outcome else { return None };
+    let member = |name| answer.get("failure").and_then(|error| error.get(name)).and_then(crate::json::Json::as_text);
+    if member("_tag")? != "CodeExecutorTerminatedError" {
+        return None;
+    }
+    let message = member("message")?;
+    if message.contains("was not at fault") {
+        Some(Fault::Others)
+    } else {
+        (message.contains("process") && message.contains("gone")).then_some(Fault::Unknown)
+    }
 }

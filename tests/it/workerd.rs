@@ -4,12 +4,12 @@ use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 
 use crate::scratch::Scratch;
 use crate::server::{Server, start};
+use crate::wait::until;
 
 /// One use of a command, in a folder with `config.capnp` and `worker.js`.
 struct Use {
@@ -224,7 +224,7 @@ const UNSERVED: &[(&str, &str)] = &[
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
     type Check = fn() -> Result<(), String>;
-    let more: [(&str, Check); 8] = [
+    let more: [(&str, Check); 9] = [
         ("workerd::configs_that_are_not_served", unserved),
         ("workerd::serve_again_when_files_change", watches),
         ("workerd::serve_announces_answers_and_stops", serves),
@@ -232,6 +232,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("workerd::compile_an_executable", compiles_executable),
         ("workerd::serve_on_a_descriptor", serves_descriptor),
         ("workerd::serve_has_no_loopback", refuses_loopback),
+        ("workerd::a_cap_on_dynamic_workers", caps_dynamic_workers),
         ("conform::as_recorded", conforms),
     ];
     let more = more.map(|(name, run)| Trial::test(name, move || run().map_err(Into::into)));
@@ -455,18 +456,38 @@ fn answers(socket: &Path, wanted: &str) -> Result<(), String> {
     until(|| ask(socket).is_ok_and(|answer| answer == wanted), wanted)
 }
 
-/// Long enough for any machine; a test that passes waits for a fraction of it.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Loads two Workers that run at the same time, and says what that led to.
+const LOADS: &str = "const source = `export default {
+  async fetch(request, env) { return new Response(await (await env.BACK.fetch('http://back/')).text()); },
+}`;
+export default {
+  fetch() { return new Response('back'); },
+  async test(controller, { LOADER, SELF }) {
+    const code = { compatibilityDate: '2026-07-01', mainModule: 'm.js', modules: { 'm.js': source }, env: { BACK: SELF } };
+    const run = async () => (await LOADER.load(code).getEntrypoint().fetch('http://x/')).text();
+    const results = await Promise.allSettled([run(), run()]);
+    for (const { value, reason } of results) console.log(value ?? reason.message);
+  },
+};";
 
-fn until(mut done: impl FnMut() -> bool, what: &str) -> Result<(), String> {
-    let end = Instant::now() + PATIENCE;
-    while !done() {
-        if Instant::now() > end {
-            return Err(format!("waited too long for {what}"));
+fn caps_dynamic_workers() -> Result<(), String> {
+    let folder = folder()?;
+    let bindings = "[(name = \"LOADER\", workerLoader = ()), (name = \"SELF\", service = \"main\")]";
+    folder.write("config.capnp", &CONFIG.replacen("[(name = \"WHO\", text = \"you\")]", bindings, 1))?;
+    folder.write("worker.js", LOADS)?;
+    let limit = "Dynamic worker concurrency limit exceeded: each request may have up to 1 concurrent dynamic worker \
+                 invocations. Wait for one to finish before starting another.";
+    for (cap, expected) in [(None, "back\nback\n".to_owned()), (Some("1"), format!("back\n{limit}\n"))] {
+        let mut command =
+            loaderd(&folder, &["test", "config.capnp", "--experimental", "--compat-date=2026-08-15", "-dfiles=."]);
+        command.args(cap.map(|cap| format!("--dynamic-workers-per-request={cap}")));
+        let output = run(&mut command)?;
+        if String::from_utf8_lossy(&output.stdout) != expected || !output.status.success() {
+            return Err(format!("with a cap of {cap:?}: {output:?}"));
         }
-        std::thread::sleep(Duration::from_millis(50));
     }
-    Ok(())
+    let refused = run(&mut loaderd(&folder, &["serve", "config.capnp", "--dynamic-workers-per-object=0"]))?;
+    if refused.status.success() { Err("a cap of 0 was taken".to_owned()) } else { Ok(()) }
 }
 
 fn conforms() -> Result<(), String> {

@@ -31,7 +31,9 @@ pub(super) fn load(refusal: &Diagnostic) -> PassEnd {
 pub(super) fn worker(failure: &WorkerFailure, limits: &CodeExecutionLimits) -> PassEnd {
     match failure {
         WorkerFailure::Start(failure) => start(failure, limits),
-        WorkerFailure::Ended(cause) => ended(*cause, cause.message().to_owned(), limits),
+        WorkerFailure::Ended { cause, message, .. } => {
+            ended(*cause, text::cut(message.clone(), MESSAGE_UNITS_MAX), limits)
+        }
         WorkerFailure::Lost(message) => terminated(text::cut(message.clone(), MESSAGE_UNITS_MAX)),
         WorkerFailure::Thrown(diagnostic) => thrown(diagnostic, limits),
     }
@@ -149,16 +151,17 @@ mod tests {
         let start = |phase, cause, message: &str| {
             WorkerFailure::Start(StartFailure { phase, cause, message: message.to_owned() })
         };
+        let run_ended = |cause: Cause| WorkerFailure::Ended { cause, message: cause.message().to_owned(), cpu: None };
         for (failure, expected) in [
             (start(LoadPhase::Compile, None, "anything, cpu included"), "CodeSourceError invalid"),
             (start(LoadPhase::Evaluate, None, "Uncaught Error: cpu"), "CodeExecutorStartError"),
             (start(LoadPhase::Evaluate, None, "Uncaught SyntaxError: fake"), "CodeSourceError invalid"),
             (start(LoadPhase::Evaluate, Some(Cause::ExceededStartupCpu), "x"), "CodeExecutionTimeoutError cpu"),
             (start(LoadPhase::Evaluate, Some(Cause::ExceededMemory), "x"), "CodeExecutorTerminatedError"),
-            (WorkerFailure::Ended(Cause::ExceededCpu), "CodeExecutionTimeoutError cpu"),
-            (WorkerFailure::Ended(Cause::ExceededWallTime), "CodeExecutionTimeoutError wall-clock"),
-            (WorkerFailure::Ended(Cause::ExceededMemory), "CodeExecutorTerminatedError"),
-            (WorkerFailure::Ended(Cause::Shutdown), "CodeExecutorTerminatedError"),
+            (run_ended(Cause::ExceededCpu), "CodeExecutionTimeoutError cpu"),
+            (run_ended(Cause::ExceededWallTime), "CodeExecutionTimeoutError wall-clock"),
+            (run_ended(Cause::ExceededMemory), "CodeExecutorTerminatedError"),
+            (run_ended(Cause::Shutdown), "CodeExecutorTerminatedError"),
         ] {
             assert_eq!(sort(worker(&failure, &limits)), expected, "{failure:?}");
         }

@@ -22,7 +22,7 @@ use crate::error::{CodeError, CodeExecutionError, Feature, PassFailure, SourceRe
 use crate::host::{HostDefect, PassHost};
 use crate::metrics::Counters;
 use crate::request::{CodeExecutionLimits, CodeExecutionRequest, NetworkPolicy};
-use crate::result::{CodeExecutionResult, Implementation, ResourceUse};
+use crate::result::{CodeExecutionResult, Implementation, ResourceUse, millis_rounded_up};
 use crate::tenant::Tenant;
 use deadline::Deadline;
 use port::HostPort;
@@ -42,10 +42,22 @@ pub(crate) enum PassEnd {
     HostInterrupted,
 }
 
+/// A pass without a result, and the CPU time of its run where that is known.
+struct Failed {
+    end: PassEnd,
+    cpu: Option<Duration>,
+}
+
+impl From<PassEnd> for Failed {
+    fn from(end: PassEnd) -> Self {
+        Self { end, cpu: None }
+    }
+}
+
 impl PassEnd {
-    fn into_failure(self, implementation: &Implementation) -> PassFailure {
+    fn into_failure(self, implementation: &Implementation, cpu: Option<Duration>) -> PassFailure {
         let failure = |error, cause| {
-            PassFailure::Error(CodeExecutionError { implementation: implementation.clone(), error, cause })
+            PassFailure::Error(CodeExecutionError { implementation: implementation.clone(), error, cause, cpu })
         };
         match self {
             Self::Error(error) => failure(error, None),
@@ -99,12 +111,16 @@ pub(crate) async fn run(
     let running = settings.counters.begin();
     let outcome = match validate(&request) {
         Ok(()) => run_valid(settings, &request, host, observer).await,
-        Err(end) => Err(end),
+        Err(end) => Err(end.into()),
     };
-    let outcome = outcome.map_err(|end| end.into_failure(&settings.implementation));
+    let outcome = outcome.map_err(|failed| failed.end.into_failure(&settings.implementation, failed.cpu));
     let end = running.end(&outcome);
     let ended_by = outcome.as_ref().err().and_then(PassFailure::cause).map(Cause::name);
-    tracing::debug!(end, ended_by, "pass ended");
+    let cpu_millis = match &outcome {
+        Ok(result) => result.resource_use.cpu_millis,
+        Err(failure) => failure.cpu().map(millis_rounded_up),
+    };
+    tracing::debug!(end, ended_by, cpu_millis, "pass ended");
     outcome
 }
 
@@ -133,7 +149,7 @@ async fn run_valid(
     request: &CodeExecutionRequest,
     host: Arc<dyn PassHost>,
     observer: Option<Arc<dyn LogObserver>>,
-) -> Result<CodeExecutionResult, PassEnd> {
+) -> Result<CodeExecutionResult, Failed> {
     let limits = request.limits();
     let start = Instant::now();
     let deadline = Deadline::after(start, limits.max_wall_time);
@@ -151,12 +167,13 @@ async fn run_valid(
     port.close();
     servers.interrupt();
     let answered = match (port.failure(), raced) {
-        (Some(failure), _) => Err(failure),
+        (Some(failure), _) => Err(failure.into()),
         (None, raced) => raced,
     };
     let result = answered.and_then(|answer| {
         let wall_time = start.elapsed();
-        let completed = envelope::read(answer.envelope.as_deref(), limits)?;
+        let cpu = answer.cpu;
+        let completed = envelope::read(answer.envelope.as_deref(), limits).map_err(|end| Failed { end, cpu })?;
         Ok(CodeExecutionResult {
             implementation: settings.implementation.clone(),
             value: completed.value,
@@ -166,11 +183,11 @@ async fn run_valid(
                 host_calls: completed.host_calls,
                 log_bytes: completed.log_bytes,
                 result_bytes: completed.result_bytes,
-                cpu_millis: answer.cpu.map(millis_rounded_up),
+                cpu_millis: cpu.map(millis_rounded_up),
             },
         })
     });
-    guest.dispose(result.as_ref().err().map(PassEnd::cause));
+    guest.dispose(result.as_ref().err().map(|failed| failed.end.cause()));
     result
 }
 
@@ -181,23 +198,21 @@ async fn race(
     servers: &mut Servers,
     deadline: Deadline,
     limits: &CodeExecutionLimits,
-) -> Result<GuestAnswer, PassEnd> {
+) -> Result<GuestAnswer, Failed> {
     let mut run = entrypoint.run(port.clone());
     tokio::select! {
         biased;
-        end = servers.run() => Err(end),
+        end = servers.run() => Err(end.into()),
         answer = &mut run => match answer {
             // The clock decides, not which of the two this task came to see first.
-            Ok(_) if deadline.passed() => Err(timeout(TimeoutKind::WallClock, limits)),
+            Ok(answer) if deadline.passed() => {
+                Err(Failed { end: timeout(TimeoutKind::WallClock, limits), cpu: answer.cpu })
+            }
             Ok(answer) => Ok(answer),
-            Err(failure) => Err(classify::worker(&failure, limits)),
+            Err(failure) => Err(Failed { end: classify::worker(&failure, limits), cpu: failure.cpu() }),
         },
-        () = deadline.wait() => Err(timeout(TimeoutKind::WallClock, limits)),
+        () = deadline.wait() => Err(timeout(TimeoutKind::WallClock, limits).into()),
     }
-}
-
-fn millis_rounded_up(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// Closes the port when the pass is over, however it got there.

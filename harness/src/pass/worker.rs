@@ -122,11 +122,28 @@ pub enum WorkerFailure {
     /// The Worker did not start.
     Start(StartFailure),
     /// A limit or an owner ended it.
-    Ended(Cause),
+    Ended {
+        cause: Cause,
+        /// In the platform's words.
+        message: String,
+        /// CPU time of the run, where the platform tells.
+        cpu: Option<Duration>,
+    },
     /// What it ran in is gone, through no fault of its own.
     Lost(String),
     /// Something was thrown.
     Thrown(Diagnostic),
+}
+
+impl WorkerFailure {
+    /// CPU time of the run, where the platform tells.
+    #[must_use]
+    pub fn cpu(&self) -> Option<Duration> {
+        match self {
+            Self::Ended { cpu, .. } => *cpu,
+            Self::Start(_) | Self::Lost(_) | Self::Thrown(_) => None,
+        }
+    }
 }
 
 /// A Worker that did not start.

@@ -10,7 +10,7 @@ use crate::error::{
 };
 use crate::host::{HostDefect, HostDefectKind};
 use crate::request::InvalidRequest;
-use crate::result::{CodeExecutionResult, Implementation, Isolation};
+use crate::result::{CodeExecutionResult, Implementation, Isolation, millis_rounded_up};
 
 /// The outcome of a pass that ran.
 pub(super) fn outcome(to: schema::pass_outcome::Builder<'_>, outcome: &Result<CodeExecutionResult, PassFailure>) {
@@ -96,6 +96,10 @@ fn defect(mut to: schema::host_defect::Builder<'_>, from: &HostDefect) {
 
 fn error(mut to: schema::code_execution_error::Builder<'_>, from: &CodeExecutionError) {
     implementation(to.reborrow().init_implementation(), &from.implementation);
+    match from.cpu {
+        None => to.reborrow().get_cpu().set_unknown(()),
+        Some(cpu) => to.reborrow().get_cpu().set_millis(millis_rounded_up(cpu)),
+    }
     match &from.error {
         CodeError::Source { reason, message } => {
             let mut to = to.init_source();

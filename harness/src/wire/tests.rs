@@ -93,8 +93,9 @@ fn answers_have_the_contracts_form() {
         result.to_answer_json(),
         r#"{"success":{"implementation":{"isolation":"isolated","identity":"loaderd"},"value":{"a":"\ud800"},"logs":["line"],"resourceUse":{"wallTime":{"_tag":"Nanos","value":"1500000"},"hostCalls":2,"logBytes":4,"resultBytes":14,"cpuMillis":1}}}"#
     );
-    let failure =
-        |error| CodeExecutionError { implementation: Implementation::default(), error, cause: None }.to_answer_json();
+    let failure = |error| {
+        CodeExecutionError { implementation: Implementation::default(), error, cause: None, cpu: None }.to_answer_json()
+    };
     assert_eq!(
         failure(CodeError::Timeout {
             kind: TimeoutKind::WallClock,

@@ -6,6 +6,8 @@ use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::ModuleContent;
 
 use super::binding::Binding;
+use crate::callers::CallerCaps;
+
 use super::service::{INTERNET, ServiceDesignator};
 
 /// A Worker service.
@@ -27,6 +29,8 @@ pub struct Worker {
     pub streaming_tails: Vec<ServiceDesignator>,
     /// Of every invocation. workerd's format has none; wrangler projects do.
     pub limits: ResourceLimits,
+    /// Of its `workerLoader` bindings. workerd's format has none.
+    pub caller_caps: CallerCaps,
 }
 
 impl Worker {
@@ -44,6 +48,7 @@ impl Worker {
             tails: Vec::new(),
             streaming_tails: Vec::new(),
             limits: ResourceLimits::default(),
+            caller_caps: CallerCaps::default(),
         }
     }
 }

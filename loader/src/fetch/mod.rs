@@ -17,6 +17,7 @@
 //! is slow holds its writer back.
 
 mod body;
+mod buffers;
 mod idle;
 mod received;
 mod wire;

@@ -6,12 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures::future::{AbortHandle, Abortable};
 use http_body::Body as HttpBody;
-use loaderd_runtime::rpc::plain::{BytesKind, Plain};
-use loaderd_runtime::rpc::{Answer, Call, Capability, Op, Reply, RpcError};
+use loaderd_runtime::rpc::plain::{self, Plain};
+use loaderd_runtime::rpc::{Answer, Call, Capability, Message, Op, Reply, RpcError};
 use parking_lot::Mutex;
+
+use super::buffers;
 
 /// The most bytes that one read of a body answers with.
 pub const CHUNK_BYTES_MAX: usize = 256 << 10;
@@ -61,8 +63,7 @@ where
             Poll::Pending => return AtHand::Part(body, start),
         }
     }
-    let bytes = start.iter().map(Bytes::len).sum();
-    AtHand::Whole(join(&mut start, bytes))
+    AtHand::Whole(join(start.make_contiguous()))
 }
 
 /// The body capability of a connection's body. Dropping it drops the body, which tells the peer.
@@ -130,15 +131,14 @@ impl<B> Shared<B> {
         if self.bytes < wanted && !over {
             return None;
         }
-        let plain = match &mut self.source {
-            Source::Over(failure) if self.bytes == 0 => failure.take().map_or(Ok(Plain::Null), Err),
-            _ => {
-                let length = self.bytes.min(wanted.max(CHUNK_BYTES_MAX));
-                self.bytes -= length;
-                Ok(Plain::Bytes(BytesKind::Uint8Array, join(&mut self.chunks, length)))
-            }
-        };
-        Some(plain.and_then(to_message).into())
+        if let Source::Over(failure) = &mut self.source
+            && self.bytes == 0
+        {
+            return Some(failure.take().map_or(Ok(Plain::Null), Err).and_then(to_message).into());
+        }
+        let length = self.bytes.min(wanted.max(CHUNK_BYTES_MAX));
+        self.bytes -= length;
+        Some(to_answer(&take(&mut self.chunks, length)))
     }
 
     /// Whether as much is waiting as may.
@@ -148,26 +148,34 @@ impl<B> Shared<B> {
 }
 
 /// Takes this many bytes from the front; there must be that many.
-fn join(chunks: &mut VecDeque<Bytes>, length: usize) -> Bytes {
-    if let Some(first) = chunks.front_mut()
-        && first.len() >= length
-    {
-        let taken = first.split_to(length);
-        if first.is_empty() {
-            chunks.pop_front();
-        }
-        return taken;
-    }
-    let mut joined = BytesMut::with_capacity(length);
-    while joined.len() < length {
+fn take(chunks: &mut VecDeque<Bytes>, length: usize) -> Vec<Bytes> {
+    let mut taken = Vec::new();
+    let mut missing = length;
+    while missing > 0 {
         let Some(mut chunk) = chunks.pop_front() else { break };
-        let wanted = length - joined.len();
-        if chunk.len() > wanted {
-            chunks.push_front(chunk.split_off(wanted));
+        if chunk.len() > missing {
+            chunks.push_front(chunk.split_off(missing));
         }
-        joined.extend_from_slice(&chunk);
+        missing -= chunk.len();
+        taken.push(chunk);
     }
-    joined.freeze()
+    taken
+}
+
+fn join(parts: &[Bytes]) -> Bytes {
+    match parts {
+        [] => Bytes::new(),
+        [whole] => whole.clone(),
+        _ => parts.concat().into(),
+    }
+}
+
+/// The answer to a read, in which each byte is copied once.
+fn to_answer(parts: &[Bytes]) -> Answer {
+    let mut message = buffers::take(parts.iter().map(Bytes::len).sum());
+    let written = plain::append_bytes(&mut message, parts);
+    let written = written.map(|()| Message { bytes: buffers::filled(message), caps: Vec::new() });
+    written.map_err(|error| RpcError::new("RangeError", error.to_string())).into()
 }
 
 /// How many bytes a read waits for: its argument, where it has one.

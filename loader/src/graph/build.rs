@@ -320,6 +320,7 @@ fn code(
         console: options.console.clone(),
         tenant: None,
         extensions: Arc::clone(extensions),
+        caller_caps: options.caller_caps.lowest(worker.caller_caps),
     };
     Ok(CheckedCode {
         source: WorkerSource { main_module, modules, extensions: Arc::clone(extensions) },

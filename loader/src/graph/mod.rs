@@ -12,6 +12,8 @@
 //! | `addresses` | which addresses a network service may reach |
 //! | `disk` | a folder as a service |
 //! | `server` | sockets, and HTTP on them |
+//! | `head` | request heads that are refused |
+//! | `unread` | what clients send and nobody reads |
 
 mod addresses;
 mod build;
@@ -24,6 +26,7 @@ mod loopback;
 mod network;
 mod server;
 mod service;
+mod unread;
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -39,10 +42,12 @@ pub use build::GraphError;
 pub use listen::BindError;
 pub use server::{Bound, CONNECTIONS_MAX, DRAIN_MAX, HEAD_BYTES_MAX, HEAD_LINES_MAX, Patience, Server};
 pub use service::Service;
+pub use unread::UNREAD_BYTES_MAX;
 
 use self::loopback::Loopbacks;
 use crate::WorkerStub;
 use crate::cache::CACHE_BYTES_MAX;
+use crate::callers::CallerCaps;
 use crate::config::{Network, ServiceDesignator};
 use crate::host::LoaderHost;
 use crate::tails::Activity;
@@ -64,6 +69,8 @@ pub struct GraphOptions {
     /// Bytes for the Cache API of Workers whose configuration names no service for it, and as many again for the Workers
     /// that they load. 0: they have no cache.
     pub cache_bytes_max: usize,
+    /// Of every Worker, under its own.
+    pub caller_caps: CallerCaps,
 }
 
 impl Default for GraphOptions {
@@ -74,6 +81,7 @@ impl Default for GraphOptions {
             console: None,
             clock: ClockPolicy::Frozen,
             cache_bytes_max: CACHE_BYTES_MAX,
+            caller_caps: CallerCaps::default(),
         }
     }
 }

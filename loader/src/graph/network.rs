@@ -22,6 +22,7 @@ use crate::config::{ExternalProtocol, ExternalServer, HttpOptions, HttpStyle, Ne
 use crate::connect::{self, BoxStream, ConnectRequest};
 use crate::fetch::{Body, FetchRequest, FetchResponse, ReadBody, WebSocketEnd};
 use crate::tls;
+use crate::websocket::handshake::Expected;
 use crate::websocket::{LARGE_MESSAGE_BYTES_MAX, OriginSocket, handshake};
 
 /// Headers that belong to one connection, and those hyper writes itself.
@@ -154,7 +155,7 @@ impl HttpClient {
             Ok(request) => request,
             Err(error) => return reply.send(Err(error)),
         };
-        let (client, accept) = match websocket {
+        let (client, expected) = match websocket {
             true => (self.upgrading.clone(), handshake::ask(request.headers_mut())),
             false => (self.client.clone(), None),
         };
@@ -162,7 +163,7 @@ impl HttpClient {
         self.tasks.spawn(async move {
             match client.request(request).await {
                 Ok(response) if response.status() == StatusCode::SWITCHING_PROTOCOLS => {
-                    reply.send(switched(response, accept, &this.options, &this.tasks).await);
+                    reply.send(switched(response, expected, &this.options, &this.tasks).await);
                 }
                 Ok(response) => reply.send(from_http(response, &this.options, &this.tasks).into_answer()),
                 Err(error) => reply.send(Err(lost(&error))),
@@ -217,7 +218,7 @@ impl Capability for NetworkService {
 /// A server's answer that turns the connection into a WebSocket, if that is what was asked for.
 async fn switched(
     mut response: http::Response<hyper::body::Incoming>,
-    accept: Option<HeaderValue>,
+    expected: Option<Expected>,
     options: &HttpOptions,
     tasks: &tokio::runtime::Handle,
 ) -> Answer {
@@ -225,18 +226,19 @@ async fn switched(
         let message = format!("Network connection lost: {problem}");
         Answer::from(Err(RpcError { disconnected: true, remote: false, ..RpcError::new("Error", message) }))
     };
-    let refusal = match &accept {
-        Some(accept) => handshake::refusal_of_origin(response.headers(), accept),
-        None => Some("the server switched protocols unasked"),
+    let agreed = match &expected {
+        Some(expected) => handshake::agreed_with_origin(response.headers(), expected),
+        None => Err("the server switched protocols unasked"),
     };
-    if let Some(problem) = refusal {
-        return error(problem);
-    }
+    let deflate = match agreed {
+        Ok(deflate) => deflate,
+        Err(problem) => return error(problem),
+    };
     let upgraded = match hyper::upgrade::on(&mut response).await {
         Ok(upgraded) => upgraded,
         Err(problem) => return error(&problem.to_string()),
     };
-    let target = Arc::new(OriginSocket::new(TokioIo::new(upgraded), tasks));
+    let target = Arc::new(OriginSocket::new(TokioIo::new(upgraded), deflate, tasks));
     let mut response = from_http(response, options, tasks);
     response.body = Body::Empty;
     // The Worker's messages to the server are bounded by its memory.
@@ -283,7 +285,7 @@ fn to_http(request: FetchRequest, options: &HttpOptions, target: Target) -> Resu
         if HOP_HEADERS.iter().any(|hop| name.eq_ignore_ascii_case(hop)) || name.eq_ignore_ascii_case("host") {
             continue;
         }
-        if websocket && handshake::HOP_HEADERS.iter().any(|hop| name.eq_ignore_ascii_case(hop.as_str())) {
+        if websocket && handshake::OWN_HEADERS.iter().any(|hop| name.eq_ignore_ascii_case(hop.as_str())) {
             continue;
         }
         // The body knows its own length.

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::header::SEC_WEBSOCKET_EXTENSIONS;
 use http::request::Parts;
 use http::{HeaderName, Request, Response, StatusCode};
 use hyper::body::Incoming;
@@ -21,13 +22,14 @@ use tokio_rustls::TlsAcceptor;
 use super::head;
 use super::listen::{Accepted, BindError, Listener};
 use super::network::{byte_string, header_lines, inject};
+use super::unread::{Lingering, Midway, ReadOn};
 use super::{Graph, Service};
 use crate::config::{HttpOptions, HttpStyle, Listen, Socket, SocketProtocol, TlsOptions};
 use crate::connect::{BoxStream, request_from};
 use crate::fetch::{Body, FetchRequest, FetchResponse, IdleLimited, ReadBody, Redirect, WebSocketEnd};
 use crate::tls;
-use crate::websocket;
 use crate::websocket::handshake::{self, Asked, Refusal};
+use crate::websocket::{self, Deflate, extensions};
 
 /// Connections of all sockets together. Over it a new one waits in the system's queue.
 pub const CONNECTIONS_MAX: usize = 10_000;
@@ -233,7 +235,7 @@ async fn connect(stream: BoxStream, address: String, service: &Service, mut stop
         _ = stopped.changed() => return,
     };
     if let Err(error) = handled {
-        tracing::error!("uncaught exception: {error}");
+        tracing::error!("uncaught exception: {}", error.report());
     }
 }
 
@@ -241,14 +243,17 @@ async fn connect(stream: BoxStream, address: String, service: &Service, mut stop
 struct Upgrade {
     on_upgrade: hyper::upgrade::OnUpgrade,
     end: WebSocketEnd,
+    deflate: Option<Deflate>,
 }
 
 async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration, mut stopped: watch::Receiver<()>) {
     let upgrade: Arc<Mutex<Option<Upgrade>>> = Arc::default();
     let granted = Arc::clone(&upgrade);
+    let (stream, midway) = Lingering::new(stream);
+    let read = midway.clone();
     let answer = service_fn(move |request| {
-        let (answers, granted) = (Arc::clone(&answers), Arc::clone(&granted));
-        async move { Ok::<_, Infallible>(answers.answer(request, &granted).await) }
+        let (answers, granted, midway) = (Arc::clone(&answers), Arc::clone(&granted), read.clone());
+        async move { Ok::<_, Infallible>(answers.answer(request, midway, &granted).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -271,23 +276,30 @@ async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration
         tracing::debug!("a connection ended: {error}");
     }
     let upgrade = upgrade.lock().take();
-    if let Some(Upgrade { on_upgrade, end }) = upgrade
+    if let Some(Upgrade { on_upgrade, end, deflate }) = upgrade
         && let Ok(upgraded) = on_upgrade.await
     {
+        midway.upgrade();
         let stop = async move {
             // An error says that the server is gone, which is as good a reason.
             let _ = stopped.changed().await;
         };
-        websocket::bridge(TokioIo::new(upgraded), end, stop).await;
+        websocket::bridge(TokioIo::new(upgraded), end, deflate, stop).await;
     }
 }
 
 impl Answers {
     /// Dropped when the client goes, which cancels the invocation.
-    async fn answer(&self, mut request: Request<Incoming>, granted: &Mutex<Option<Upgrade>>) -> Response<ReadBody> {
+    async fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        midway: Midway,
+        granted: &Mutex<Option<Upgrade>>,
+    ) -> Response<ReadBody> {
         let head_only = request.method() == http::Method::HEAD;
         let on_upgrade = hyper::upgrade::on(&mut request);
         let (head, body) = request.into_parts();
+        let body = ReadOn::new(body, head.headers.contains_key(http::header::EXPECT), midway);
         if let Some((status, text)) = head::refusal(&head) {
             return refused(status, text);
         }
@@ -295,6 +307,7 @@ impl Answers {
             Asked::Refused(refusal) => return no_websocket(refusal),
             asked => asked,
         };
+        let offered = head.headers.get_all(SEC_WEBSOCKET_EXTENSIONS).iter().cloned().collect::<Vec<_>>();
         let answered = match self.read(head, body, asked != Asked::Nothing).await {
             Ok(request) => self.service.fetch(request).await,
             Err(status) => return plain(status),
@@ -305,9 +318,13 @@ impl Answers {
         };
         match (response.web_socket.take(), asked) {
             (Some(end), Asked::Accept(accept)) => {
+                let wanted = response.headers.iter().filter(|(name, _)| SEC_WEBSOCKET_EXTENSIONS == name.as_str());
+                let offered = offered.iter().filter_map(|line| line.to_str().ok());
+                let agreed = extensions::accept(offered, wanted.map(|(_, value)| value.as_str()));
+                let (extensions, deflate) = agreed.unzip();
                 let mut response = self.write(response, head_only);
-                handshake::grant(response.headers_mut(), accept);
-                *granted.lock() = Some(Upgrade { on_upgrade, end });
+                handshake::grant(response.headers_mut(), accept, extensions);
+                *granted.lock() = Some(Upgrade { on_upgrade, end, deflate });
                 response
             }
             (Some(_), Asked::Nothing | Asked::Refused(_)) => plain(StatusCode::INTERNAL_SERVER_ERROR),
@@ -319,7 +336,7 @@ impl Answers {
         }
     }
 
-    async fn read(&self, mut head: Parts, body: Incoming, websocket: bool) -> Result<FetchRequest, StatusCode> {
+    async fn read(&self, mut head: Parts, body: ReadOn<Incoming>, websocket: bool) -> Result<FetchRequest, StatusCode> {
         let mut scheme = self.scheme;
         if let Some(name) = self.options.forwarded_proto_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)
@@ -399,7 +416,7 @@ fn header_name(name: &str) -> Option<HeaderName> {
 
 /// What a client sees of a failure: nothing of its cause.
 fn failed(error: &RpcError) -> Response<ReadBody> {
-    tracing::error!("uncaught exception: {error}");
+    tracing::error!("uncaught exception: {}", error.report());
     plain(if error.overloaded { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR })
 }
 

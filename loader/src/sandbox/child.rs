@@ -11,12 +11,14 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
+use loaderd_runtime::fatal::{Fatal, on_fatal};
 use loaderd_runtime::isolate::IsolateConfig;
 use loaderd_runtime::limits::{Cause, overshoot, stuck_threads};
 use loaderd_runtime::rpc::Capability;
 use loaderd_schema::channel_capnp as schema;
 use parking_lot::Mutex;
 
+use super::exit::exit_code;
 use super::session::{Invoke, NO_SCOPE, Role, Scope, Session, connection_lost};
 use super::socket::{Lost, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
@@ -143,6 +145,9 @@ impl ChildRole {
         let placement = InProcess::new(pool).map_err(|_| Malformed::Unexpected("a machine without threads"))?;
         let process = Process { placement, workers: Arc::default() };
         process.watch_for_stuck(session);
+        // Before anything is loaded; a second greeting is refused below.
+        let _ = DYING.set(Dying { session: Arc::downgrade(session), workers: Arc::downgrade(&process.workers) });
+        on_fatal(die);
         let mut layers = std::mem::take(&mut *self.layers.lock());
         layers.push(inside::limit_memory(data_bytes));
         layers.push(inside::before_programs());
@@ -257,7 +262,7 @@ impl Process {
         // Without this thread the broker still has its own deadlines.
         let _ = std::thread::Builder::new().name("stuck-watch".into()).stack_size(256 << 10).spawn(move || {
             while let (Some(session), Some(workers)) = (session.upgrade(), workers.upgrade()) {
-                for (id, cause) in newly_ended(&workers) {
+                for (id, cause) in newly_ended(&mut workers.lock()) {
                     let _ = session.send(0, |frame| {
                         let mut end = frame.init_ended();
                         end.set_worker(id);
@@ -271,8 +276,36 @@ impl Process {
     }
 }
 
-fn newly_ended(workers: &Workers) -> Vec<(Scope, Cause)> {
-    let mut workers = workers.lock();
+/// What is told when V8 gives up.
+struct Dying {
+    session: Weak<Session>,
+    workers: Weak<Workers>,
+}
+
+static DYING: OnceLock<Dying> = OnceLock::new();
+
+/// V8 gives up: tells the broker which Workers had met a limit, so that they hear of that and their neighbours of their
+/// innocence, and exits with the reason. Whoever holds the table just now will let it go, unless it is this thread.
+fn die(why: Fatal) {
+    /// How long another thread may hold the table.
+    const TABLE_WITHIN: Duration = Duration::from_millis(50);
+    if let Some(dying) = DYING.get()
+        && let (Some(session), Some(workers)) = (dying.session.upgrade(), dying.workers.upgrade())
+        && let Some(mut workers) = workers.try_lock_for(TABLE_WITHIN)
+    {
+        for (id, cause) in newly_ended(&mut workers) {
+            let _ = session.send(0, |frame| {
+                let mut end = frame.init_ended();
+                end.set_worker(id);
+                end.set_cause(wire::write_cause(cause));
+            });
+        }
+    }
+    // SAFETY: ends the process without running anything more of it, from whatever state V8 is in.
+    unsafe { libc::_exit(exit_code(why)) }
+}
+
+fn newly_ended(workers: &mut HashMap<Scope, Worker>) -> Vec<(Scope, Cause)> {
     workers
         .iter_mut()
         .filter(|(_, worker)| !worker.told_ended)

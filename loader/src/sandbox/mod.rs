@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `attacked` | the broker's end under attack, for fuzzing |
 //! | [`child`] | the sandbox process: isolates in it, one socket to the broker |
+//! | [`exit`] | why a process had to be replaced |
 //! | [`pool`] | the broker's placement: which process a Worker goes to, when processes start and retire |
 //! | `place` | a Worker's place in a process, and the wish for one |
 //! | `process` | one sandbox process, seen by the broker: its thread, its Workers, its end |
@@ -16,6 +17,7 @@
 #[cfg(any(test, fuzzing))]
 pub mod attacked;
 pub mod child;
+pub mod exit;
 mod place;
 pub mod pool;
 mod process;
@@ -25,4 +27,5 @@ mod socket;
 mod wire;
 mod worker;
 
+pub use exit::{RESTARTS, Restart};
 pub use pool::{SandboxConfig, SandboxMetrics, Sandboxes};

@@ -10,8 +10,9 @@ use loaderd_runtime::isolate::IsolateConfig;
 use loaderd_runtime::limits::Cause;
 use parking_lot::{Condvar, Mutex};
 
+use super::exit::{RESTARTS, Restart};
 use super::place::Wish;
-use super::process::{Gone, Owner, Process};
+use super::process::{Gone, Kill, Owner, Process};
 use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
 use crate::confine::{LayerState, LayerStatus};
@@ -85,10 +86,10 @@ pub struct SandboxMetrics {
     pub waiting: usize,
     /// Processes started so far.
     pub started: u64,
-    /// Of those, killed for a Worker that could not be stopped, or because they hung.
-    pub killed: u64,
-    /// Of those, gone by themselves.
-    pub crashed: u64,
+    /// Of those, how many had to be replaced, in the order of [`RESTARTS`](super::RESTARTS).
+    pub restarts: [u64; RESTARTS.len()],
+    /// CPU time that killed processes used for Workers that did not stop, after those who waited were answered.
+    pub abandoned_cpu: Duration,
     /// Of those, retired because their memory did not return.
     pub retired_for_memory: u64,
     /// Isolates in them that exist, never-used ones included, as of their last sign of life.
@@ -101,6 +102,14 @@ pub struct SandboxMetrics {
     pub rss_bytes: u64,
 }
 
+impl SandboxMetrics {
+    /// Processes that had to be replaced for this reason.
+    #[must_use]
+    pub fn restarted(&self, why: Restart) -> u64 {
+        self.restarts[why.index()]
+    }
+}
+
 /// Sandbox processes, as a placement. Dropping the last handle ends them.
 pub struct Sandboxes(Arc<Shared>);
 
@@ -111,8 +120,8 @@ struct Shared {
     state: Mutex<State>,
     bell: Condvar,
     started: AtomicU64,
-    killed: AtomicU64,
-    crashed: AtomicU64,
+    restarts: [AtomicU64; RESTARTS.len()],
+    abandoned_cpu_us: AtomicU64,
     retired_for_memory: AtomicU64,
 }
 
@@ -143,8 +152,8 @@ impl Sandboxes {
             state: Mutex::default(),
             bell: Condvar::new(),
             started: AtomicU64::new(0),
-            killed: AtomicU64::new(0),
-            crashed: AtomicU64::new(0),
+            restarts: [const { AtomicU64::new(0) }; RESTARTS.len()],
+            abandoned_cpu_us: AtomicU64::new(0),
             retired_for_memory: AtomicU64::new(0),
         });
         let supervised = Arc::downgrade(&shared);
@@ -170,8 +179,8 @@ impl Sandboxes {
             workers: state.processes.iter().map(|process| process.active.load(SeqCst)).sum(),
             waiting: state.waiting.len(),
             started: self.0.started.load(Relaxed),
-            killed: self.0.killed.load(Relaxed),
-            crashed: self.0.crashed.load(Relaxed),
+            restarts: std::array::from_fn(|at| self.0.restarts[at].load(Relaxed)),
+            abandoned_cpu: Duration::from_micros(self.0.abandoned_cpu_us.load(Relaxed)),
             retired_for_memory: self.0.retired_for_memory.load(Relaxed),
             isolates_alive: sum(|counters| counters.isolates_alive),
             isolates_warm: sum(|counters| counters.isolates_warm),
@@ -196,7 +205,7 @@ impl Drop for Sandboxes {
         };
         self.0.bell.notify_all();
         for process in processes {
-            process.kill(loaderd_runtime::rpc::RpcError::ended(Cause::Shutdown));
+            process.kill(Kill::Closing, loaderd_runtime::rpc::RpcError::ended(Cause::Shutdown));
         }
         for wish in waiting {
             wish.refuse(LoaderError::Ended(Cause::Shutdown));
@@ -389,19 +398,16 @@ impl Owner for Shared {
         let refused = {
             let mut state = self.state.lock();
             state.processes.retain(|known| !Arc::ptr_eq(known, process));
-            match how {
-                Gone::Retired => {}
-                Gone::Killed => {
-                    self.killed.fetch_add(1, Relaxed);
-                }
-                Gone::Crashed => {
-                    self.crashed.fetch_add(1, Relaxed);
+            if let Gone::Early(why) = how {
+                self.restarts[why.index()].fetch_add(1, Relaxed);
+                // A pause is for what goes wrong by itself, not for what the broker does on purpose.
+                if !matches!(why, Restart::Stuck | Restart::Hung) {
                     note_failure(&mut state);
                 }
-                Gone::NeverStarted => note_failure(&mut state),
             }
             // A machine that cannot start processes at all must not let anybody wait for ever.
-            let hopeless = how == Gone::NeverStarted && state.failures >= 3 && state.processes.is_empty();
+            let hopeless =
+                how == Gone::Early(Restart::NeverStarted) && state.failures >= 3 && state.processes.is_empty();
             if hopeless { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
         };
         for wish in refused {
@@ -455,7 +461,10 @@ fn supervise(pool: &Weak<Shared>) {
         let now = Instant::now();
         let mut ending = false;
         for process in &processes {
-            process.kill_if_stuck(now);
+            if let Some(abandoned) = process.kill_if_stuck(now) {
+                let us = u64::try_from(abandoned.as_micros()).unwrap_or(u64::MAX);
+                shared.abandoned_cpu_us.fetch_add(us, Relaxed);
+            }
             ending |= process.has_ending();
         }
         if now.saturating_duration_since(pinged) >= PING {

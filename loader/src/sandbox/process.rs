@@ -16,6 +16,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use parking_lot::Mutex;
 
 use super::child::FRAME_BYTES_MAX;
+use super::exit::{self, Restart};
 use super::session::{Invoke, Role, Session};
 use super::socket::{Lost, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
@@ -56,14 +57,19 @@ pub(super) trait Owner: Send + Sync + 'static {
 /// How a process went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
-    /// Closed because it had done its share.
-    Retired,
-    /// Killed for a Worker that could not be stopped otherwise, or because it hung.
-    Killed,
-    /// By itself: a crash, or something outside killed it.
-    Crashed,
-    /// It never got as far as greeting.
-    NeverStarted,
+    /// Closed because it had done its share, or because the pool goes.
+    Done,
+    /// Too early.
+    Early(Restart),
+}
+
+/// Why the broker ends a process at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kill {
+    /// For a Worker that did not stop, or because it gave no sign of life.
+    For(Restart),
+    /// The pool goes.
+    Closing,
 }
 
 /// See the module.
@@ -80,7 +86,7 @@ pub(super) struct Process {
     pub(super) given: AtomicUsize,
     pub(super) tenant: OnceLock<Option<Arc<str>>>,
     retired: AtomicBool,
-    killed: AtomicBool,
+    killed: OnceLock<Kill>,
     welcomed: AtomicBool,
     /// The connection is gone.
     lost: AtomicBool,
@@ -139,7 +145,7 @@ impl Process {
             given: AtomicUsize::new(0),
             tenant: OnceLock::new(),
             retired: AtomicBool::new(false),
-            killed: AtomicBool::new(false),
+            killed: OnceLock::new(),
             welcomed: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             counters: Mutex::default(),
@@ -169,33 +175,37 @@ impl Process {
                 tracing::error!(%error, "a sandbox process could not be started");
                 self.session.close(Lost::Io(error.kind()));
                 self.session.run();
-                return Gone::NeverStarted;
+                return Gone::Early(Restart::NeverStarted);
             }
         };
         self.pid.store(child.pid, SeqCst);
-        let _ = self.pidfd.set(child.pidfd);
+        let pidfd = self.pidfd.get_or_init(|| child.pidfd);
         let _ = self.launch_layers.set(child.layers);
-        if self.killed.load(SeqCst) {
+        if self.killed.get().is_some() {
             self.signal_kill();
         }
-        let why = self.session.run();
+        let lost = self.session.run();
+        let alone = self.ends_by_itself(&lost, pidfd);
         self.signal_kill();
         // The kernel has the exit; nobody else reaps this child.
-        let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.pid), None);
+        let status = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.pid), None).ok();
         self.pid.store(0, SeqCst);
-        match (self.killed.load(SeqCst), self.retired.load(SeqCst), self.welcomed.load(SeqCst)) {
-            (true, _, true) => Gone::Killed,
-            (false, true, _) => Gone::Retired,
-            (true, _, false) => Gone::NeverStarted,
-            (false, false, true) => {
-                tracing::warn!(process = self.id, %why, "a sandbox process went away by itself");
-                Gone::Crashed
-            }
-            (false, false, false) => {
-                tracing::error!(process = self.id, %why, "a sandbox process ended before it greeted");
-                Gone::NeverStarted
-            }
-        }
+        let reason = match (self.killed.get(), self.welcomed.load(SeqCst)) {
+            (Some(Kill::Closing), _) => return Gone::Done,
+            (_, false) => Restart::NeverStarted,
+            (Some(Kill::For(reason)), true) => *reason,
+            (None, true) if self.retired.load(SeqCst) && lost == Lost::Closed => return Gone::Done,
+            (None, true) => exit::why(&lost, status, alone),
+        };
+        let ended = status.map(|status| format!("{status:?}"));
+        tracing::warn!(process = self.id, reason = reason.name(), ended, why = %lost, "a sandbox process went too early");
+        Gone::Early(reason)
+    }
+
+    /// Whether a process whose connection is gone has ended without being made to. Only waits where that can be.
+    fn ends_by_itself(&self, lost: &Lost, pidfd: &OwnedFd) -> bool {
+        let sent_away = self.killed.get().is_some() || self.retired.load(SeqCst);
+        !sent_away && *lost == Lost::Closed && exit::ends_by_itself(pidfd)
     }
 
     pub(super) fn wake_supervisor(&self) {
@@ -291,7 +301,7 @@ impl Process {
 
     /// Whether it takes no more Workers.
     pub(super) fn is_closed(&self) -> bool {
-        self.retired.load(SeqCst) || self.killed.load(SeqCst) || self.lost.load(SeqCst)
+        self.retired.load(SeqCst) || self.killed.get().is_some() || self.lost.load(SeqCst)
     }
 
     /// Whether its last Worker will close it.
@@ -300,9 +310,10 @@ impl Process {
     }
 
     /// Ends the process at once. Those in it who are not answered yet get `error`.
-    pub(super) fn kill(&self, error: RpcError) {
+    pub(super) fn kill(&self, why: Kill, error: RpcError) {
         self.session.set_lost(error);
-        self.killed.store(true, SeqCst);
+        // The first reason is the one.
+        let _ = self.killed.set(why);
         self.signal_kill();
         self.session.close(Lost::Closed);
     }
@@ -323,26 +334,24 @@ impl Process {
     }
 
     /// Answers those who wait for Workers that outlived their end, and kills the process for one that does so for
-    /// long; returns whether it did.
-    pub(super) fn kill_if_stuck(&self, now: Instant) -> bool {
-        if self.killed.load(SeqCst) {
-            return false;
+    /// long; returns the CPU time that it used from the one to the other, if it did.
+    pub(super) fn kill_if_stuck(&self, now: Instant) -> Option<Duration> {
+        if self.killed.get().is_some() {
+            return None;
         }
         let ended: Vec<Arc<RemoteWorker>> =
             self.workers.lock().values().filter(|worker| worker.ended_for(now) >= ANSWER_GRACE).cloned().collect();
         for worker in &ended {
-            worker.answer_all();
+            worker.answer_all(self.cpu_time());
         }
-        if !ended.iter().any(|worker| worker.ended_for(now) >= KILL_GRACE) {
-            return false;
-        }
+        let stuck = ended.iter().find(|worker| worker.ended_for(now) >= KILL_GRACE)?;
+        let abandoned = self.cpu_time().saturating_sub(stuck.cpu_time_when_answered());
         for worker in ended.iter().filter(|worker| worker.cause().is_some_and(Cause::is_cpu)) {
             // Its thread never came to count that itself.
             overshoot::record(worker.ended_for(now));
         }
-        tracing::warn!(process = self.id, "a Worker did not stop at its limit; its sandbox process is killed");
-        self.kill(not_at_fault());
-        true
+        self.kill(Kill::For(Restart::Stuck), not_at_fault());
+        Some(abandoned)
     }
 
     /// Whether a Worker in it was ended and is not gone.
@@ -354,12 +363,21 @@ impl Process {
     pub(super) fn ping(&self, now: Instant) -> bool {
         let patience = if self.welcomed.load(SeqCst) { PONG_WITHIN } else { GREET_WITHIN };
         if now.saturating_duration_since(*self.ponged.lock()) > patience {
-            tracing::warn!(process = self.id, "a sandbox process does not answer and is killed");
-            self.kill(hung());
+            self.kill(Kill::For(Restart::Hung), hung());
             return true;
         }
         let _ = self.session.send(0, |mut frame| frame.set_ping(self.id));
         false
+    }
+
+    /// CPU time that it has used; none when unknown.
+    fn cpu_time(&self) -> Duration {
+        let pid = nix::unistd::Pid::from_raw(self.pid.load(SeqCst));
+        if pid.as_raw() == 0 {
+            return Duration::ZERO;
+        }
+        let clock = nix::time::clock_getcpuclockid(pid).and_then(nix::time::clock_gettime);
+        clock.map_or(Duration::ZERO, Duration::from)
     }
 
     /// Resident memory, in bytes; 0 when unknown.
@@ -472,10 +490,13 @@ impl Role for Arc<BrokerRole> {
     fn lost(&self, session: &Arc<Session>, _: &Lost) {
         let Some(process) = self.process.get().and_then(Weak::upgrade) else { return };
         process.note_lost();
-        let error = session.lost_error();
         let ids: Vec<u64> = process.workers.lock().keys().copied().collect();
+        let cause_of = |id| process.worker(id).and_then(|worker| worker.cause());
+        // V8 gave up on a Worker that wanted too much, and said so in time: the others are told that it was not them.
+        let culprit = ids.iter().any(|id| cause_of(*id) == Some(Cause::ExceededMemory));
+        let error = if culprit && process.killed.get().is_none() { not_at_fault() } else { session.lost_error() };
         for id in ids {
-            let own = process.worker(id).and_then(|worker| worker.cause()).map(RpcError::ended);
+            let own = cause_of(id).map(RpcError::ended);
             process.worker_gone(id, own.as_ref().unwrap_or(&error), None);
         }
     }
@@ -488,8 +509,7 @@ fn not_at_fault() -> RpcError {
         cause: Some(Cause::Condemned),
         ..RpcError::new(
             "Error",
-            "The sandbox process of this Worker was ended because another Worker in it could not be stopped; \
-             this Worker was not at fault.",
+            "The sandbox process of this Worker ended because of another Worker in it; this Worker was not at fault.",
         )
     }
 }

@@ -34,6 +34,8 @@ struct State {
     on_end: Option<Box<dyn FnOnce(Cause) + Send>>,
     /// The first cause, and when it was known.
     ended: Option<(Cause, Instant)>,
+    /// CPU time of its process when those who wait were answered although it had not stopped.
+    answered_at: Option<Duration>,
     over: bool,
 }
 
@@ -53,6 +55,7 @@ impl RemoteWorker {
                     on_started: Some(on_started),
                     on_end: Some(on_end),
                     ended: None,
+                    answered_at: None,
                     over: false,
                 }),
             })
@@ -99,11 +102,18 @@ impl RemoteWorker {
         self.state.lock().ended.get_or_insert((cause, Instant::now()));
     }
 
-    /// Answers everybody with the Worker's own cause, although its thread still runs.
-    pub(super) fn answer_all(&self) {
+    /// Answers everybody with the Worker's own cause, although its thread still runs. Its process has used so much CPU time
+    /// until now.
+    pub(super) fn answer_all(&self, process_cpu: Duration) {
+        self.state.lock().answered_at.get_or_insert(process_cpu);
         let cause = self.cause().unwrap_or(Cause::Shutdown);
         self.started(Err(LoaderError::Ended(cause)));
         self.process.session().fail_scope(self.id, &RpcError::ended(cause));
+    }
+
+    /// CPU time that its process had used when [`answer_all`](Self::answer_all) was first called.
+    pub(super) fn cpu_time_when_answered(&self) -> Duration {
+        self.state.lock().answered_at.unwrap_or_default()
     }
 
     /// Nothing of it is left.

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::codec::{Incoming, ReadError, Reader, Role, Writer};
 use super::frame::Frame;
-use super::{LARGE_MESSAGE_BYTES_MAX, WebSocketEnd};
+use super::{Deflate, LARGE_MESSAGE_BYTES_MAX, WebSocketEnd};
 
 /// How long a client may take to answer a Close frame.
 const CLOSE_ANSWER_MAX: Duration = Duration::from_secs(30);
@@ -36,13 +36,13 @@ struct Closed {
 }
 
 /// Carries frames both ways until both sides have closed or one is gone. When `stop` completes, both are told.
-pub(crate) async fn bridge<S>(io: S, end: WebSocketEnd, stop: impl Future<Output = ()>)
+pub(crate) async fn bridge<S>(io: S, end: WebSocketEnd, deflate: Option<Deflate>, stop: impl Future<Output = ()>)
 where
     S: AsyncRead + AsyncWrite,
 {
     let (read_half, write_half) = tokio::io::split(io);
-    let mut reader = Reader::new(Box::pin(read_half), Role::Server);
-    let writer = Mutex::new(Writer::new(Box::pin(write_half), Role::Server));
+    let mut reader = Reader::new(Box::pin(read_half), Role::Server, deflate);
+    let writer = Mutex::new(Writer::new(Box::pin(write_half), Role::Server, deflate));
     let closed = Closed::default();
     let farewell = {
         let to_client = to_client(&end, &writer, &closed);

@@ -8,6 +8,8 @@ use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use super::PART_BYTES_MAX;
+use super::deflate::{self, Deflater, Inflater};
+use super::extensions::Deflate;
 use super::frame::{Frame, Part};
 
 /// Bytes read from a connection at once.
@@ -61,6 +63,16 @@ struct Message {
     kind: Kind,
     /// Payload so far, frames that were announced included.
     announced: u64,
+    coding: Coding,
+    /// Of a compressed message, what came out so far.
+    inflated: u64,
+}
+
+/// Whether a message is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    Plain,
+    Deflated,
 }
 
 /// A data frame that is being received.
@@ -102,11 +114,14 @@ pub(super) struct Reader<R> {
     frame: Option<DataFrame>,
     /// Of the message, not yet given out.
     pending: Vec<u8>,
+    /// Where compression was agreed on.
+    inflater: Option<Inflater>,
 }
 
 impl<R: AsyncRead + Unpin> Reader<R> {
-    pub(super) fn new(io: R, role: Role) -> Self {
-        Self { io, role, buffer: BytesMut::new(), message: None, frame: None, pending: Vec::new() }
+    pub(super) fn new(io: R, role: Role, deflate: Option<Deflate>) -> Self {
+        let inflater = deflate.map(|deflate| Inflater::new(deflate.incoming));
+        Self { io, role, buffer: BytesMut::new(), message: None, frame: None, pending: Vec::new(), inflater }
     }
 
     /// The next frame. Messages longer than `bytes_max` are refused as soon as they are announced. Nothing is lost when
@@ -114,7 +129,9 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     pub(super) async fn next(&mut self, bytes_max: u64) -> Result<Incoming, ReadError> {
         loop {
             if self.frame.is_some() {
-                if let Some(frame) = self.data().await? {
+                let deflated = self.message.as_ref().is_some_and(|message| message.coding == Coding::Deflated);
+                let frame = if deflated { self.deflated_data(bytes_max).await? } else { self.data().await? };
+                if let Some(frame) = frame {
                     return Ok(Incoming::Frame(frame));
                 }
                 continue;
@@ -169,13 +186,15 @@ impl<R: AsyncRead + Unpin> Reader<R> {
     }
 
     fn check(&self, header: &FrameHeader) -> Result<(), ReadError> {
-        if header.rsv1 {
+        if header.rsv1 && self.inflater.is_none() {
             return Err(protocol(
                 "Received a WebSocket frame whose compression bit was set, but the compression extension was not \
                  negotiated for this connection.",
             ));
         }
-        if header.rsv2 || header.rsv3 {
+        // Compression is a matter of whole messages, so their first frame says it.
+        let compresses = matches!(header.opcode, OpCode::Data(Data::Text | Data::Binary));
+        if header.rsv2 || header.rsv3 || (header.rsv1 && !compresses) {
             return Err(protocol("Received a frame with reserved bits set"));
         }
         match (self.role, header.mask) {
@@ -213,7 +232,10 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         let message = match (kind, self.message.take()) {
             (None, None) => return Err(protocol("Unexpected continuation frame")),
             (Some(_), Some(_)) => return Err(protocol("Missing continuation frame")),
-            (Some(kind), None) => Message { kind, announced: length },
+            (Some(kind), None) => {
+                let coding = if header.rsv1 { Coding::Deflated } else { Coding::Plain };
+                Message { kind, announced: length, coding, inflated: 0 }
+            }
             (None, Some(message)) => Message { announced: message.announced.saturating_add(length), ..message },
         };
         if message.announced > bytes_max {
@@ -256,17 +278,61 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             }
             _ => Part::More,
         };
+        self.give_out(part).map(Some)
+    }
+
+    /// The same, of a compressed message: it is decompressed only as far as there is room for it.
+    async fn deflated_data(&mut self, bytes_max: u64) -> Result<Option<Frame>, ReadError> {
+        loop {
+            let (Some(frame), Some(message), Some(inflater)) = (&mut self.frame, &mut self.message, &mut self.inflater)
+            else {
+                return Ok(None);
+            };
+            let room = PART_BYTES_MAX.saturating_sub(self.pending.len());
+            if room == 0 {
+                return self.give_out(Part::More).map(Some);
+            }
+            if inflater.is_busy() {
+                let before = self.pending.len();
+                inflater
+                    .inflate(&mut self.pending, room)
+                    .map_err(|deflate::Invalid| protocol("Invalid compressed data"))?;
+                message.inflated += (self.pending.len() - before) as u64;
+                if message.inflated > bytes_max {
+                    return Err(ReadError::Protocol { code: 1009, what: "Message is too large".to_owned() });
+                }
+            } else if frame.remaining > 0 {
+                if self.buffer.is_empty() {
+                    self.fill().await?;
+                    continue;
+                }
+                let wanted = usize::try_from(frame.remaining).unwrap_or(usize::MAX).min(READ_BYTES);
+                let mut bytes = self.buffer.split_to(wanted.min(self.buffer.len()));
+                frame.mask.apply(&mut bytes);
+                frame.remaining -= bytes.len() as u64;
+                inflater.give(&bytes);
+            } else if !frame.is_final {
+                self.frame = None;
+                return Ok(None);
+            } else if inflater.end() {
+                return self.give_out(Part::Last).map(Some);
+            }
+        }
+    }
+
+    /// What came of a message so far, as a frame.
+    fn give_out(&mut self, part: Part) -> Result<Frame, ReadError> {
         let kind = self.message.as_ref().map_or(Kind::Binary, |message| message.kind);
         if part == Part::Last {
             (self.frame, self.message) = (None, None);
         }
         let pending = std::mem::take(&mut self.pending);
         match kind {
-            Kind::Binary => Ok(Some(Frame::Binary(pending.into(), part))),
+            Kind::Binary => Ok(Frame::Binary(pending.into(), part)),
             Kind::Text => {
                 let (text, rest) = take_text(pending, part)?;
                 self.pending = rest;
-                Ok(Some(Frame::Text(text, part)))
+                Ok(Frame::Text(text, part))
             }
         }
     }
@@ -329,11 +395,14 @@ pub(super) struct Writer<W> {
     /// A frame was begun: when its writing was given up, nothing can follow.
     in_frame: bool,
     closed: bool,
+    /// Where compression was agreed on.
+    deflater: Option<Deflater>,
 }
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
-    pub(super) fn new(io: W, role: Role) -> Self {
-        Self { io, role, in_message: false, in_frame: false, closed: false }
+    pub(super) fn new(io: W, role: Role, deflate: Option<Deflate>) -> Self {
+        let deflater = deflate.map(|deflate| Deflater::new(deflate.outgoing));
+        Self { io, role, in_message: false, in_frame: false, closed: false, deflater }
     }
 
     pub(super) async fn frame(&mut self, frame: &Frame) -> std::io::Result<()> {
@@ -346,13 +415,15 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 
     async fn data(&mut self, data: Data, payload: &[u8], part: Part) -> std::io::Result<()> {
-        let data = if self.in_message { Data::Continue } else { data };
+        let (data, begins) = if self.in_message { (Data::Continue, false) } else { (data, true) };
         self.in_message = part == Part::More;
-        self.write(OpCode::Data(data), part == Part::Last, payload).await
+        let deflated = self.deflater.as_mut().map(|deflater| deflater.deflate(payload, part)).transpose()?;
+        let coding = if deflated.is_some() && begins { Coding::Deflated } else { Coding::Plain };
+        self.write(OpCode::Data(data), coding, part, deflated.as_deref().unwrap_or(payload)).await
     }
 
     pub(super) async fn pong(&mut self, payload: &[u8]) -> std::io::Result<()> {
-        self.write(OpCode::Control(Control::Pong), true, payload).await
+        self.write(OpCode::Control(Control::Pong), Coding::Plain, Part::Last, payload).await
     }
 
     /// Closes this direction; again, it does nothing. Code 1005 says none, and no reason then.
@@ -370,15 +441,16 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
             }
             payload.extend_from_slice(&reason.as_bytes()[..room]);
         }
-        self.write(OpCode::Control(Control::Close), true, &payload).await
+        self.write(OpCode::Control(Control::Close), Coding::Plain, Part::Last, &payload).await
     }
 
-    async fn write(&mut self, opcode: OpCode, is_final: bool, payload: &[u8]) -> std::io::Result<()> {
+    async fn write(&mut self, opcode: OpCode, coding: Coding, part: Part, payload: &[u8]) -> std::io::Result<()> {
         let key = match self.role {
             Role::Server => None,
             Role::Client => Some(random_key()?),
         };
-        let header = FrameHeader { is_final, rsv1: false, rsv2: false, rsv3: false, opcode, mask: key };
+        let (is_final, rsv1) = (part == Part::Last, coding == Coding::Deflated);
+        let header = FrameHeader { is_final, rsv1, rsv2: false, rsv3: false, opcode, mask: key };
         let mut bytes = Vec::with_capacity(16 + payload.len().min(TOGETHER_BYTES_MAX));
         header.format(payload.len() as u64, &mut bytes).map_err(std::io::Error::other)?;
         let together = key.is_some() || payload.len() <= TOGETHER_BYTES_MAX;

@@ -8,6 +8,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Version, request};
 use tungstenite::handshake::client::generate_key;
 use tungstenite::handshake::derive_accept_key;
 
+use super::extensions::{self, Deflate};
+
 /// The one version there is.
 const VERSION: HeaderValue = HeaderValue::from_static("13");
 
@@ -16,6 +18,9 @@ const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 /// Headers of the connection, which each hop writes itself.
 pub(crate) const HOP_HEADERS: [HeaderName; 4] =
     [SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION];
+
+/// Of them, those that a Worker's request has no say in.
+pub(crate) const OWN_HEADERS: [HeaderName; 3] = [SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION];
 
 /// Whether header lines ask for a WebSocket, as a Worker's own requests do.
 pub(crate) fn is_asked_for(headers: &[(String, String)]) -> bool {
@@ -86,30 +91,50 @@ fn has_token(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
 }
 
 /// Sets the headers of a response that grants a WebSocket.
-pub(crate) fn grant(headers: &mut HeaderMap, accept: HeaderValue) {
+pub(crate) fn grant(headers: &mut HeaderMap, accept: HeaderValue, extensions: Option<HeaderValue>) {
+    if let Some(extensions) = extensions {
+        headers.insert(SEC_WEBSOCKET_EXTENSIONS, extensions);
+    }
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(UPGRADE, WEBSOCKET);
     headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
 }
 
-/// Sets the headers of a request for a WebSocket; what the response has to prove.
-pub(crate) fn ask(headers: &mut HeaderMap) -> Option<HeaderValue> {
+/// What the response to a request for a WebSocket has to prove, and whether it may choose to compress messages.
+pub(crate) struct Expected {
+    accept: HeaderValue,
+    offers_deflate: bool,
+}
+
+/// Sets the headers of a request for a WebSocket, which offers what the Worker's own does.
+pub(crate) fn ask(headers: &mut HeaderMap) -> Option<Expected> {
+    let offer = extensions::offer(lines(headers));
+    headers.remove(SEC_WEBSOCKET_EXTENSIONS);
+    let offers_deflate = offer.is_some();
+    if let Some(offer) = offer {
+        headers.insert(SEC_WEBSOCKET_EXTENSIONS, offer);
+    }
     let key = HeaderValue::from_str(&generate_key()).ok()?;
     let accept = accept_for(&key)?;
     headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
     headers.insert(UPGRADE, WEBSOCKET);
     headers.insert(SEC_WEBSOCKET_VERSION, VERSION);
     headers.insert(SEC_WEBSOCKET_KEY, key);
-    Some(accept)
+    Some(Expected { accept, offers_deflate })
 }
 
-/// Why a response with status 101 is no WebSocket, if it is none.
-pub(crate) fn refusal_of_origin(headers: &HeaderMap, accept: &HeaderValue) -> Option<&'static str> {
+/// Lines of a header that say what extensions are offered, chosen or wanted.
+pub(crate) fn lines(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers.get_all(SEC_WEBSOCKET_EXTENSIONS).iter().filter_map(|line| line.to_str().ok())
+}
+
+/// What a response with status 101 agrees to; an error where it is no WebSocket.
+pub(crate) fn agreed_with_origin(headers: &HeaderMap, expected: &Expected) -> Result<Option<Deflate>, &'static str> {
     if !has_token(headers, &UPGRADE, "websocket") {
-        return Some("the server switched to another protocol than WebSocket");
+        return Err("the server switched to another protocol than WebSocket");
     }
-    if headers.get(SEC_WEBSOCKET_ACCEPT) != Some(accept) {
-        return Some("the server's Sec-WebSocket-Accept is wrong");
+    if headers.get(SEC_WEBSOCKET_ACCEPT) != Some(&expected.accept) {
+        return Err("the server's Sec-WebSocket-Accept is wrong");
     }
-    headers.contains_key(SEC_WEBSOCKET_EXTENSIONS).then_some("the server chose extensions that were not offered")
+    extensions::agreed(lines(headers), expected.offers_deflate)
 }

@@ -8,10 +8,13 @@
 //! * [`origin`] is a connection to an origin server as such an end.
 //! * [`codec`] cuts bytes into frames. Headers are read and written by tungstenite; its message layer is not used, because
 //!   it answers a Close frame by itself, which is up to the Worker here.
+//! * [`deflate`] compresses messages, where [`extensions`] says that both sides want that.
 //! * [`handshake`] is what is asked of HTTP requests and responses first.
 
 mod bridge;
 mod codec;
+mod deflate;
+pub(crate) mod extensions;
 mod frame;
 pub(crate) mod handshake;
 mod origin;
@@ -21,6 +24,7 @@ use std::sync::Arc;
 use loaderd_runtime::rpc::Capability;
 
 pub(crate) use bridge::bridge;
+pub(crate) use extensions::Deflate;
 pub(crate) use origin::OriginSocket;
 
 /// A larger message crosses, and is kept, in parts of at most this many bytes.

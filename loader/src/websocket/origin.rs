@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, watch};
 use super::bridge::protocol_error;
 use super::codec::{Incoming, ReadError, Reader, Role, Writer};
 use super::frame::Frame;
-use super::{LARGE_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX};
+use super::{Deflate, LARGE_MESSAGE_BYTES_MAX, MESSAGE_BYTES_MAX};
 
 /// The client's end of a connection. Dropping it closes the connection.
 pub(crate) struct OriginSocket<S> {
@@ -27,12 +27,12 @@ struct Halves<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin + 'static> OriginSocket<S> {
-    pub(crate) fn new(io: S, tasks: &tokio::runtime::Handle) -> Self {
+    pub(crate) fn new(io: S, deflate: Option<Deflate>, tasks: &tokio::runtime::Handle) -> Self {
         let (read_half, write_half) = tokio::io::split(io);
         Self {
             halves: Arc::new(Halves {
-                reader: Mutex::new(Reader::new(read_half, Role::Client)),
-                writer: Mutex::new(Writer::new(write_half, Role::Client)),
+                reader: Mutex::new(Reader::new(read_half, Role::Client, deflate)),
+                writer: Mutex::new(Writer::new(write_half, Role::Client, deflate)),
             }),
             tasks: tasks.clone(),
             dropped: watch::Sender::new(()),

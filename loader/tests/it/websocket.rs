@@ -35,14 +35,14 @@ export default {
   },
 };";
 
-const TEXT: u8 = 1;
+pub(crate) const TEXT: u8 = 1;
 const BINARY: u8 = 2;
-const CLOSE: u8 = 8;
+pub(crate) const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// A client's frame: its first byte as it is, the payload masked.
-fn raw(first: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn raw(first: u8, payload: &[u8]) -> Vec<u8> {
     let key = [0x11, 0x22, 0x33, 0x44];
     let mut frame = vec![first];
     match payload.len() {
@@ -66,7 +66,7 @@ fn frame(opcode: u8, payload: &[u8]) -> Vec<u8> {
     raw(0x80 | opcode, payload)
 }
 
-fn close(code: u16, reason: &str) -> Vec<u8> {
+pub(crate) fn close(code: u16, reason: &str) -> Vec<u8> {
     [&code.to_be_bytes(), reason.as_bytes()].concat()
 }
 
@@ -75,9 +75,9 @@ fn announced(opcode: u8, length: u64) -> Vec<u8> {
     [vec![0x80 | opcode, 0xff], length.to_be_bytes().to_vec(), vec![0; 4]].concat()
 }
 
-const KEY: &str = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+pub(crate) const KEY: &str = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
-fn handshake(path: &str, headers: &str) -> Vec<u8> {
+pub(crate) fn handshake(path: &str, headers: &str) -> Vec<u8> {
     format!("GET {path} HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n{headers}\r\n").into_bytes()
 }
 

@@ -94,6 +94,15 @@ impl Wire {
         bytes
     }
 
+    /// Everything until the server closes, which it must do without a reset.
+    pub(crate) async fn whole(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let read = tokio::time::timeout(WAIT_MAX, self.0.read_to_end(&mut bytes)).await;
+        let read = read.unwrap_or_else(|_| panic!("never closed, after {:?}", String::from_utf8_lossy(&bytes)));
+        read.unwrap_or_else(|error| panic!("{error}, after {:?}", String::from_utf8_lossy(&bytes)));
+        bytes
+    }
+
     /// The next bytes, as many as asked for; fewer when the server closes.
     pub(crate) async fn take(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -1,7 +1,8 @@
 //! Workers that load Workers: each case of `workers/` is a Worker whose `test()` writes to its console, and the lines
 //! it should write. Those beside the cases were recorded from workerd (`workers/record`); those in `ours/` hold what
-//! workerd does not do.
+//! workerd does not do, those in `capped/` have caps on how many Workers run at once.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use loaderd_loader::config::{
     DurableObjectStorage, Module, NamespaceKind, Service, ServiceDesignator, ServiceKind, Worker, WorkerCode,
 };
 use loaderd_loader::graph::{Graph, GraphOptions};
-use loaderd_loader::{HostLimits, LoaderHost, PoolConfig};
+use loaderd_loader::{CallerCaps, HostLimits, LoaderHost, PoolConfig};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::modules::ModuleContent;
@@ -55,18 +56,26 @@ fn config(source: String) -> Config {
 
 /// A running configuration, and the host that runs it.
 async fn start(config: &Config, console: Option<Arc<dyn ConsoleSink>>) -> (Graph, LoaderHost) {
+    start_with(config, console, CallerCaps::default()).await
+}
+
+async fn start_with(
+    config: &Config,
+    console: Option<Arc<dyn ConsoleSink>>,
+    caller_caps: CallerCaps,
+) -> (Graph, LoaderHost) {
     let limits = HostLimits { startup_cpu: Duration::from_millis(200), ..HostLimits::default() };
     let (host, _) = LoaderHost::in_process(PoolConfig::default(), limits, tokio::runtime::Handle::current())
         .expect("a thread for the pool");
-    let options = GraphOptions { experimental: Experimental::Allowed, console, ..GraphOptions::default() };
+    let options = GraphOptions { experimental: Experimental::Allowed, console, caller_caps, ..GraphOptions::default() };
     let graph = Graph::start(config, &host, &options).await;
     (graph.unwrap_or_else(|errors| panic!("{errors:?}")), host)
 }
 
-async fn run(case: &Path) -> String {
+async fn run(case: &Path, caps: CallerCaps) -> String {
     let lines = Arc::new(Lines::default());
     let source = std::fs::read_to_string(case).expect("a case");
-    let (graph, _host) = start(&config(source), Some(lines.clone())).await;
+    let (graph, _host) = start_with(&config(source), Some(lines.clone()), caps).await;
     let service = graph.service(&ServiceDesignator::to("main"));
     let answer = service.call_method("test", vec![Plain::Object(Default::default())]);
     if let Err(error) = answer.await {
@@ -79,17 +88,28 @@ async fn run(case: &Path) -> String {
 #[tokio::test]
 async fn every_case_writes_its_lines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/workers");
-    let mut cases: Vec<PathBuf> = [folder.clone(), folder.join("ours")]
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"))
+    let cap = |max| NonZeroU32::new(max);
+    let folders = [
+        (folder.clone(), CallerCaps::default()),
+        (folder.join("ours"), CallerCaps::default()),
+        (folder.join("capped"), CallerCaps { request: cap(2), durable_object: cap(3) }),
+    ];
+    for (folder, caps) in folders {
+        check(&folder, caps).await;
+    }
+}
+
+async fn check(folder: &Path, caps: CallerCaps) {
+    let mut cases: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "js"))
         .collect();
     cases.sort();
-    assert!(cases.len() >= 3, "the cases are there");
+    assert!(!cases.is_empty(), "the cases are there");
     for case in cases {
         let expected = std::fs::read_to_string(case.with_extension("out")).expect("an expectation");
-        let got = run(&case).await;
+        let got = run(&case, caps).await;
         let differing = got.lines().zip(expected.lines()).find(|(got, expected)| got != expected);
         assert!(got == expected, "{}: {differing:?}\n--- got:\n{got}", case.display());
     }

@@ -7,7 +7,7 @@
 use super::args::set_function;
 use super::host;
 
-const HIDDEN: v8::PropertyAttribute = v8::PropertyAttribute::DONT_ENUM;
+pub(super) const HIDDEN: v8::PropertyAttribute = v8::PropertyAttribute::DONT_ENUM;
 
 /// What the constructor needs of V8's `Date`, by place in its data.
 const NATIVE: u32 = 0;
@@ -39,11 +39,11 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     define(scope, global, "Date", date.into(), HIDDEN)
 }
 
-fn key<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::String>> {
+pub(super) fn key<'s>(scope: &mut v8::PinScope<'s, '_>, name: &str) -> Option<v8::Local<'s, v8::String>> {
     v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)
 }
 
-fn object<'s>(
+pub(super) fn object<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     holder: v8::Local<'_, v8::Object>,
     name: &str,
@@ -52,7 +52,7 @@ fn object<'s>(
     holder.get(scope, name.into())?.try_into().ok()
 }
 
-fn define(
+pub(super) fn define(
     scope: &mut v8::PinScope<'_, '_>,
     holder: v8::Local<'_, v8::Object>,
     name: &str,
@@ -64,7 +64,7 @@ fn define(
 }
 
 /// The program's time; V8's epoch where there is no host to ask.
-fn now_ms(scope: &v8::Isolate) -> f64 {
+pub(super) fn now_ms(scope: &v8::Isolate) -> f64 {
     host(scope).map_or(0.0, |host| host.now_ms())
 }
 

@@ -50,6 +50,7 @@ pub fn install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
 fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Context>) -> Option<()> {
     let global = context.global(scope);
     super::date::replace(scope, global)?;
+    super::date_format::replace(scope, global)?;
     let undefined = v8::undefined(scope);
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
@@ -80,6 +81,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let origin = v8::String::new(scope, "null")?;
     global.define_own_property(scope, name.into(), origin.into(), v8::PropertyAttribute::READ_ONLY)?;
     super::rejections::watch(scope);
+    super::stack_traces::watch(scope);
     let intrinsics = ROOMS.iter().position(|room| room.name == INTRINSICS)?;
     exports(scope, intrinsics)?;
     console::replace_methods(scope, global)

@@ -124,8 +124,11 @@ fn code_failed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _
 
 /// `entrypoint(worker, name, props, cpuMs, subRequests)`: the import of a service.
 fn entrypoint<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    let Some(current) = IsolateState::of(scope).current() else {
+        return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
+    };
     part_of_worker(scope, &arguments, &mut returned, |worker, name, props, limits| {
-        worker.entrypoint(name, props, limits)
+        worker.entrypoint(name, props, limits, current.caller())
     });
 }
 

@@ -1,13 +1,16 @@
 //! One event's handling: the state workerd calls an IoContext. Budgets, subrequest count, what is still pending, and
 //! whom to tell how it ended. Lives on the isolate's thread; outsiders hold an [`crate::isolate::Invocation`].
 
-use std::cell::{Cell, RefCell};
+pub(crate) mod meter;
+
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::channel::InvocationReport;
+use crate::dynamic::{Caller, CallerKind};
 use crate::isolate::inbox::Shared;
 use crate::isolate::state::system_ms;
 use crate::limits::aside;
@@ -16,6 +19,7 @@ use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError, Waiter};
 use crate::trace::ErrorInfo;
 use crate::trace::tracer::Tracer;
+use meter::{Listeners, Meter};
 
 /// What callers get when nothing is left that could ever produce their answer.
 pub(crate) const HUNG: &str = "The Workers runtime canceled this request because it detected that your Worker's code \
@@ -39,18 +43,17 @@ pub enum SubrequestClass {
     InHouse,
 }
 
-/// Called once when an invocation has ended.
+/// Called once when an invocation has ended: on its isolate's thread or, where that ignores its end, on the watchdog's.
+/// Must not block.
 pub type OnEnd = Box<dyn FnOnce(InvocationReport) + Send>;
 
 /// The state of one event's handling.
 pub(crate) struct InvocationState {
     pub(crate) id: InvocationId,
-    started: Instant,
     limits: ResourceLimits,
-    cpu_used_ns: Cell<u64>,
+    meter: Arc<Meter>,
     /// What was used before its budget was last refilled.
     cpu_refilled_ns: Cell<u64>,
-    sub_requests: Cell<u32>,
     logging_left_ns: Cell<u64>,
     /// Outgoing calls and timers that may still wake it.
     pending_io: Cell<usize>,
@@ -68,10 +71,10 @@ pub(crate) struct InvocationState {
     /// The id of the Durable Object that it is.
     object: RefCell<Option<Arc<str>>>,
     of_fetch: Cell<bool>,
+    /// As loaders know it.
+    caller: OnceCell<Caller>,
     /// Its program ended it: nothing of it goes on.
     aborted: RefCell<Option<RpcError>>,
-    finished: Cell<bool>,
-    on_end: RefCell<Option<OnEnd>>,
     /// Set when somebody wants its trace.
     tracer: Option<Tracer>,
 }
@@ -84,13 +87,13 @@ impl InvocationState {
         shared: &Arc<Shared>,
         tracer: Option<Tracer>,
     ) -> Rc<Self> {
+        let meter = Meter::new(Listeners { on_end, trace: tracer.as_ref().map(Tracer::root) });
+        shared.invocation_begins(id, meter.clone());
         Rc::new(Self {
             id,
-            started: Instant::now(),
             limits,
-            cpu_used_ns: Cell::new(0),
+            meter,
             cpu_refilled_ns: Cell::new(0),
-            sub_requests: Cell::new(0),
             logging_left_ns: aside::full(aside::LOGGING_CPU),
             pending_io: Cell::new(0),
             exports: Cell::new(0),
@@ -102,9 +105,8 @@ impl InvocationState {
             threw: Cell::new(false),
             object: RefCell::default(),
             of_fetch: Cell::new(false),
+            caller: OnceCell::new(),
             aborted: RefCell::default(),
-            finished: Cell::new(false),
-            on_end: RefCell::new(on_end),
             tracer,
         })
     }
@@ -112,7 +114,7 @@ impl InvocationState {
     /// CPU it may still use, in ns; `None` without a limit.
     pub(crate) fn cpu_remaining_ns(&self) -> Option<u64> {
         let limit = nanos(Duration::from_millis(u64::from(self.limits.cpu_ms?)));
-        Some(limit.saturating_sub(self.cpu_used_ns.get().saturating_sub(self.cpu_refilled_ns.get())))
+        Some(limit.saturating_sub(self.meter.cpu_ns().saturating_sub(self.cpu_refilled_ns.get())))
     }
 
     /// What is left for formatting what it logs, in ns.
@@ -121,7 +123,7 @@ impl InvocationState {
     }
 
     pub(crate) fn charge_cpu_ns(&self, used_ns: u64) {
-        self.cpu_used_ns.set(self.cpu_used_ns.get().saturating_add(used_ns));
+        self.meter.charge_cpu_ns(used_ns);
     }
 
     /// Gives a Durable Object's invocation its whole CPU budget and its subrequests again, from the next turn on: each thing that is
@@ -129,30 +131,27 @@ impl InvocationState {
     pub(crate) fn refill(&self) -> bool {
         let of_object = self.is_of_object();
         if of_object {
-            self.cpu_refilled_ns.set(self.cpu_used_ns.get());
-            self.sub_requests.set(0);
+            self.cpu_refilled_ns.set(self.meter.cpu_ns());
+            self.meter.set_sub_requests(0);
         }
         of_object
     }
 
     /// `turn_ns` is what the running turn has used and is not charged yet.
     pub(crate) fn usage(&self, turn_ns: u64) -> Usage {
-        Usage {
-            cpu: Duration::from_nanos(self.cpu_used_ns.get().saturating_add(turn_ns)),
-            wall: self.started.elapsed(),
-            sub_requests: self.sub_requests.get(),
-        }
+        self.meter.usage(turn_ns)
     }
 
     /// Counts a subrequest. An error is an ordinary exception for the program to catch.
     pub(crate) fn count_subrequest(&self, class: SubrequestClass) -> Result<(), &'static str> {
-        if self.limits.sub_requests.is_some_and(|limit| self.sub_requests.get() >= limit) {
+        let counted = self.meter.sub_requests();
+        if self.limits.sub_requests.is_some_and(|limit| counted >= limit) {
             return Err(match class {
                 SubrequestClass::External => TOO_MANY_SUBREQUESTS,
                 SubrequestClass::InHouse => TOO_MANY_API_REQUESTS,
             });
         }
-        self.sub_requests.set(self.sub_requests.get().saturating_add(1));
+        self.meter.set_sub_requests(counted.saturating_add(1));
         Ok(())
     }
 
@@ -263,6 +262,12 @@ impl InvocationState {
         self.object.borrow().clone()
     }
 
+    /// As loaders know it.
+    pub(crate) fn caller(&self) -> &Caller {
+        let kind = if self.is_of_object() { CallerKind::DurableObject } else { CallerKind::Request };
+        self.caller.get_or_init(|| Caller::new(kind))
+    }
+
     /// Whether it is over: aborted, or answered, nobody outside holds an object of its session, and no `waitUntil` task
     /// can still make progress. Pending calls, timers and callbacks do not keep it. A Durable Object's is over only when
     /// it was aborted.
@@ -287,16 +292,15 @@ impl InvocationState {
         };
         let hung = ended.is_none() && !self.answered();
         self.answer_all(&error, 0);
-        if self.finished.replace(true) {
-            return;
-        }
+        self.shared.invocation_ended(self.id);
+        let Some(listeners) = self.meter.take_listeners() else { return };
         let outcome = match ended {
             Some(cause) => cause.outcome(),
             None if hung || self.threw.get() => Outcome::Exception,
             None => Outcome::Ok,
         };
         self.end_trace(ended, hung, outcome);
-        if let Some(on_end) = self.on_end.borrow_mut().take() {
+        if let Some(on_end) = listeners.on_end {
             on_end(InvocationReport { outcome, usage: self.usage(0) });
         }
     }

@@ -136,8 +136,8 @@ struct Object {
 type Event = (InvocationId, Option<(Arc<ObjectKey>, Arc<Life>)>);
 
 impl Entrypoint {
-    /// Starts an invocation. `on_end` is called once, on the isolate's thread, when nothing of it is left.
-    /// Dropping the returned handle does not end it.
+    /// Starts an invocation. `on_end` is called once, on the isolate's thread, when nothing of it is left; or on the
+    /// watchdog's, when that thread is in a builtin that ignores its end. Dropping the returned handle does not end it.
     pub fn invoke(&self, call: Call, reply: Reply, on_end: Option<OnEnd>) -> Invocation {
         match self.event() {
             Ok(event) => self.start(event, call, reply, None, on_end),

@@ -9,12 +9,14 @@ use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 
 use super::{EntrypointSpec, LoadCode, LoadError, LoadReport, WeakIsolate};
+use crate::invocation::meter::Meter;
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
+use crate::limits::turn::TurnClock;
 use crate::limits::watchdog::{self, Expire};
 use crate::objects::ObjectKey;
 use crate::rpc::exports::ExportId;
-use crate::rpc::{Call, Reply, RpcError, Waiter};
+use crate::rpc::{Answer, Call, Reply, RpcError, Waiter};
 
 /// Work done on the isolate's thread with its context entered.
 pub(crate) type Task = Box<dyn for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>) + Send>;
@@ -103,6 +105,10 @@ pub(crate) struct Shared {
     /// the thread does not come back to do it.
     replies: Mutex<HashMap<u64, (InvocationId, Reply)>>,
     loading: Mutex<Option<LoadDone>>,
+    /// What the invocations that are not over have used.
+    meters: Mutex<HashMap<InvocationId, Arc<Meter>>>,
+    /// What the running turn has used.
+    pub(crate) turn: TurnClock,
     owner: OnceLock<WeakIsolate>,
     /// Whether there are memories that grow unseen, and whether the thread was asked to look at them and has not yet.
     has_wasm: AtomicBool,
@@ -129,6 +135,8 @@ impl Shared {
             on_end: Mutex::new(Vec::new()),
             replies: Mutex::default(),
             loading: Mutex::new(None),
+            meters: Mutex::default(),
+            turn: TurnClock::default(),
             owner: OnceLock::new(),
             has_wasm: AtomicBool::new(false),
             look_asked: AtomicBool::new(false),
@@ -212,6 +220,16 @@ impl Shared {
     /// Why its program has ended an invocation, if it did so lately.
     pub(crate) fn why_aborted(&self, invocation: InvocationId) -> Option<RpcError> {
         self.aborted.lock().iter().find(|(id, _)| *id == invocation).map(|(_, why)| why.clone())
+    }
+
+    /// Notes what an invocation is metered by.
+    pub(crate) fn invocation_begins(&self, invocation: InvocationId, meter: Arc<Meter>) {
+        self.meters.lock().insert(invocation, meter);
+    }
+
+    /// The invocation is over.
+    pub(crate) fn invocation_ended(&self, invocation: InvocationId) {
+        self.meters.lock().remove(&invocation);
     }
 
     /// Keeps a reply that an invocation owes; returns its key.
@@ -316,6 +334,12 @@ impl Shared {
         let _ = self.sender.send(Item::Wake);
     }
 
+    /// V8 gives up in the middle of something: notes why, and asks nothing more of it.
+    pub(crate) fn note_fatal(&self, cause: Cause) {
+        // Whatever ended it before is what ended it.
+        let _ = self.cause.compare_exchange(0, cause.code(), SeqCst, SeqCst);
+    }
+
     /// Calls `callback` with the cause once the isolate is gone; at once when it is gone already.
     pub(crate) fn on_end(&self, callback: OnIsolateEnd) {
         self.on_end.lock().push(callback);
@@ -384,14 +408,22 @@ impl Expire for Shared {
         true
     }
 
-    fn ignored(&self) {
+    fn ignored(&self, thread_ns: Option<u64>) {
         let cause = self.cause().unwrap_or(Cause::Shutdown);
+        let cause_for = |invocation| self.cause_for(invocation).unwrap_or(cause);
+        let (running, turn_ns) = (self.running.load(SeqCst), self.turn.used_ns(thread_ns.unwrap_or(0)));
+        let turn_of = |invocation| if invocation == running { turn_ns } else { 0 };
+        let meters = std::mem::take(&mut *self.meters.lock());
         let owed = std::mem::take(&mut *self.replies.lock());
         for (invocation, reply) in owed.into_values() {
-            reply.send(Err(RpcError::ended(self.cause_for(invocation).unwrap_or(cause))));
+            let usage = meters.get(&invocation).map(|meter| meter.usage(turn_of(invocation))).unwrap_or_default();
+            reply.send(Answer { result: Err(RpcError::ended(cause_for(invocation))), usage });
         }
         if let Some(done) = self.take_loading() {
             done(Err(LoadError::ended(cause)));
+        }
+        for (invocation, meter) in meters {
+            meter.abandon(cause_for(invocation), turn_of(invocation));
         }
     }
 }

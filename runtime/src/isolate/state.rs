@@ -253,7 +253,9 @@ impl IsolateState {
             self.shared.set_scope(Scope::DynamicImport);
         }
         let (budget, used_before) = (left.get(), self.asides.used_ns());
+        self.shared.turn.begin_aside(this_thread_ns());
         let done = self.asides.run(left, work);
+        self.shared.turn.end_aside(self.asides.used_ns().saturating_sub(used_before));
         if left.get() == 0 {
             self.shared.end_running();
             let used = self.asides.used_ns().saturating_sub(used_before);

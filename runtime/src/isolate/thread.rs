@@ -67,6 +67,7 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, rea
         tracing::error!("this system has no CPU clock for threads; isolates cannot be limited");
         return shared.end(Cause::Shutdown);
     };
+    crate::fatal::enter(shared);
     let vm = Vm::new(config, shared);
     let watch = Registration::new(clock, shared.clone());
     vm.state.asides.set_deadline(watch.deadline());
@@ -289,6 +290,7 @@ impl Thread {
         self.vm.state.begin_turn(invocation);
         let started = this_thread_ns();
         self.vm.state.set_turn_started_ns(started);
+        self.shared.turn.begin(started);
         // Also without a budget: the watchdog sees to more than CPU time.
         let budget = budget_ns.unwrap_or(u64::MAX);
         self.vm.state.asides.begin(started.saturating_add(budget));

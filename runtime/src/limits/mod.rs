@@ -4,6 +4,7 @@ pub(crate) mod aside;
 pub(crate) mod cpu;
 pub(crate) mod memory;
 pub mod overshoot;
+pub(crate) mod turn;
 pub(crate) mod wasm_memory;
 pub(crate) mod watchdog;
 

@@ -42,8 +42,9 @@ pub(crate) trait Expire: Send + Sync {
     fn look_at_memory(&self) -> bool;
 
     /// Called on the watchdog's thread when a turn goes on although it was told to end: it is in a builtin that does
-    /// not look. Answers whoever waits for it. Must not block.
-    fn ignored(&self);
+    /// not look. Answers whoever waits for it. `thread_ns` is the reading of the thread's CPU clock, where it has one.
+    /// Must not block.
+    fn ignored(&self, thread_ns: Option<u64>);
 }
 
 /// One isolate's place in the watchdog's round.
@@ -171,7 +172,7 @@ impl Slot {
         }
         if self.ignoring_turn.swap(turn, SeqCst) != turn {
             STUCK.fetch_add(1, SeqCst);
-            self.expire.ignored();
+            self.expire.ignored(self.clock.read_ns());
         }
         u64::MAX
     }

@@ -259,6 +259,17 @@ impl RpcError {
         }
     }
 
+    /// Name, message and stack, as people read them.
+    #[must_use]
+    pub fn report(&self) -> String {
+        let summary = self.to_string();
+        match &self.stack {
+            Some(stack) if stack.starts_with(&summary) => stack.clone(),
+            Some(stack) => format!("{summary}\n{stack}"),
+            None => summary,
+        }
+    }
+
     /// What every caller of an ended invocation gets.
     #[must_use]
     pub fn ended(cause: Cause) -> Self {

@@ -39,8 +39,8 @@ pub struct TraceStart {
     pub delivers_trace: bool,
 }
 
-/// The trace of one invocation. Its first event is an onset and its last one an outcome. Called on the isolate's thread;
-/// must not block.
+/// The trace of one invocation. Its first event is an onset and its last one an outcome. Called on the isolate's thread or,
+/// where that ignores its end, for the last events on the watchdog's; must not block.
 pub trait Trace: Send + Sync {
     /// Whether it has a use for spans.
     fn wants_spans(&self) -> bool;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{
     Attribute, EVENT_BYTES_MAX, ErrorInfo, EventInfo, Log, Onset, SpanId, Trace, TraceEvent, TraceId, Traced, prefix,
 };
+use crate::channel::InvocationReport;
 use crate::limits::{Outcome, Usage};
 
 /// Spans that may be open at once in one invocation; what is opened beyond is not traced.
@@ -27,6 +28,23 @@ pub(crate) struct Tracer {
     open: RefCell<Vec<OpenSpan>>,
 }
 
+/// A trace as it can be ended by who is not on its isolate's thread.
+pub(crate) struct RootTrace {
+    trace: Arc<dyn Trace>,
+    root: SpanId,
+}
+
+impl RootTrace {
+    /// The isolate's thread will not come to end it: says why, and how the invocation ended. Spans that are open stay so.
+    pub(crate) fn end(&self, at_ms: f64, message: &str, report: &InvocationReport) {
+        let error = ErrorInfo { name: "Error".into(), message: message.into(), stack: None };
+        let outcome = Traced::Outcome { outcome: report.outcome, cpu: report.usage.cpu, wall: report.usage.wall };
+        for what in [Traced::Exception(error), outcome] {
+            self.trace.event(TraceEvent { at_ms, span: Some(self.root), what });
+        }
+    }
+}
+
 struct OpenSpan {
     id: SpanId,
     attributes: Vec<(String, Attribute)>,
@@ -42,6 +60,11 @@ impl Tracer {
             returned: Cell::new(false),
             open: RefCell::default(),
         }
+    }
+
+    /// The trace, for whoever may have to end it from outside.
+    pub(crate) fn root(&self) -> RootTrace {
+        RootTrace { trace: self.trace.clone(), root: self.root }
     }
 
     fn send(&self, at_ms: f64, span: Option<SpanId>, what: Traced) {

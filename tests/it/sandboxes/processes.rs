@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use libtest_mimic::Trial;
 use loaderd_harness::{CodeExecutionLimits, Tenant};
+use loaderd_loader::sandbox::Restart;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -52,7 +53,7 @@ async fn tenants() -> Result<(), String> {
         let pids = broker.sandboxes.pids();
         expect("the number of processes", &pids.len(), &2)?;
         signal(pids[0], Signal::SIGKILL)?;
-        broker.until("the death is noticed", |metrics| metrics.crashed == 1).await?;
+        broker.until("the death is noticed", |metrics| metrics.restarted(Restart::Killed) == 1).await?;
         host.open();
         Ok::<_, String>(())
     };
@@ -89,7 +90,7 @@ async fn placed_again_once() -> Result<(), String> {
     let broker = Broker::start(&[FAKE, "closed_at_load"], |config| config.processes_max = 1)?;
     let ended = pass(&broker.executor, &Gate::new(), WAITS, wall(PATIENCE)).await;
     expect("the pass", &end_of(&ended), &Err(TERMINATED.to_owned()))?;
-    broker.until("both deaths are counted", |metrics| metrics.crashed >= 2).await?;
+    broker.until("both deaths are counted", |metrics| metrics.restarts.iter().sum::<u64>() >= 2).await?;
     expect("passes that ended", &broker.executor.metrics().ended.iter().sum::<u64>(), &1)
 }
 
@@ -104,7 +105,7 @@ async fn retired_by_number() -> Result<(), String> {
     }
     broker.until("three lives are over", |metrics| metrics.started >= 3).await?;
     let metrics = broker.sandboxes.metrics();
-    expect("processes that did not end in good order", &(metrics.killed, metrics.crashed), &(0, 0))
+    expect("processes that did not end in good order", &metrics.restarts.iter().sum::<u64>(), &0)
 }
 
 /// Every process holds more than a page. One that is retired closes when nobody is in it, and the next takes over.
@@ -118,7 +119,7 @@ async fn retired_for_memory() -> Result<(), String> {
         broker.until("the process is retired", |metrics| metrics.retired_for_memory >= retired).await?;
     }
     let metrics = broker.sandboxes.metrics();
-    expect("processes that did not end in good order", &(metrics.killed, metrics.crashed), &(0, 0))
+    expect("processes that did not end in good order", &metrics.restarts.iter().sum::<u64>(), &0)
 }
 
 /// The program is answered for its own limit, the process is killed, and the time past the limit is counted.
@@ -129,7 +130,7 @@ async fn deaf_builtin() -> Result<(), String> {
     let limits = CodeExecutionLimits { cpu_millis: Some(20), ..wall(PATIENCE) };
     let ended = pass(&broker.executor, &Gate::new(), DEAF, limits).await;
     expect("the pass", &end_of(&ended), &Err("CodeExecutionTimeoutError".to_owned()))?;
-    broker.until("its process is killed", |metrics| metrics.killed == 1).await?;
+    broker.until("its process is killed", |metrics| metrics.restarted(Restart::Stuck) == 1).await?;
     let beyond = loaderd_runtime::limits::overshoot::snapshot().since(&before);
     expect("limits counted as met", &beyond.counts.iter().sum::<u64>(), &1)?;
     let beyond = Duration::from_micros(beyond.sum_us);

@@ -1,5 +1,6 @@
 //! Workers: code, compatibility, Durable Object namespaces, where their events and traces go.
 
+use loaderd_loader::CallerCaps;
 use loaderd_loader::config::{
     Compatibility, DurableObjectNamespace, DurableObjectStorage, FieldPath, Module, NamespaceKind, ServiceDesignator,
     Worker, WorkerCode,
@@ -41,6 +42,7 @@ impl Decoder {
             tails: self.designators(&path.field("tails"), worker.get_tails())?,
             streaming_tails: self.designators(&path.field("streamingTails"), worker.get_streaming_tails())?,
             limits: ResourceLimits::default(),
+            caller_caps: CallerCaps::default(),
         })
     }
 

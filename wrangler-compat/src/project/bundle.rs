@@ -8,6 +8,8 @@ use loaderd_loader::config::Module;
 use loaderd_runtime::modules::ModuleContent;
 
 use super::modules::{Collected, NodeNames, Origin};
+use super::source_map::SourceMap;
+use crate::files::normalize;
 use crate::source::Diagnostic;
 
 /// Bytes of what esbuild prints that are shown.
@@ -78,10 +80,13 @@ pub(super) fn bundle(origin: &Origin<'_>, main: &Path, reason: &Diagnostic) -> R
     read_result(origin, main, output.path())
 }
 
+/// Where npm, yarn and pnpm put it, also as a dependency of wrangler.
+const OWN_ESBUILD: [&str; 2] = ["node_modules/.bin/esbuild", "node_modules/.pnpm/node_modules/esbuild/bin/esbuild"];
+
 /// The project's own esbuild, or the one on the PATH.
 fn find_esbuild(folder: &Path) -> Option<PathBuf> {
     let folder = std::fs::canonicalize(folder).ok()?;
-    let own = folder.ancestors().map(|above| above.join("node_modules/.bin/esbuild"));
+    let own = folder.ancestors().flat_map(|above| OWN_ESBUILD.map(|place| above.join(place)));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let global: Vec<PathBuf> = std::env::split_paths(&path).map(|folder| folder.join("esbuild")).collect();
     own.chain(global).find(|candidate| candidate.is_file())
@@ -100,6 +105,8 @@ fn run(origin: &Origin<'_>, main: &Path, program: &Path, output: &Path) -> Resul
         "--external:workerd:*",
         "--external:node:*",
         "--entry-names=[name]",
+        "--sourcemap=external",
+        "--sources-content=false",
         "--log-level=warning",
         "--color=false",
     ] {
@@ -109,6 +116,9 @@ fn run(origin: &Origin<'_>, main: &Path, program: &Path, output: &Path) -> Resul
         for name in NODE_MODULES {
             add(format!("--alias:{name}=node:{name}"));
         }
+    }
+    for argument in origin.bundler_arguments {
+        add(argument.clone());
     }
     // Files that rules make modules of stay files, which the bundle imports.
     for extension in origin.rules.opaque_extensions() {
@@ -131,7 +141,9 @@ const METAFILE: &str = "loaderd-metafile.json";
 fn read_result(origin: &Origin<'_>, main: &Path, output: &Path) -> Result<Collected, Diagnostic> {
     let unreadable = |problem: std::io::Error| Diagnostic::new(format!("esbuild's result cannot be read: {problem}"));
     let script = Path::new(main.file_stem().unwrap_or_default()).with_extension("js");
+    let map = script.with_extension("js.map");
     let mut modules = Vec::new();
+    let (mut source_map, mut has_script) = (None, false);
     for entry in std::fs::read_dir(output).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
@@ -139,18 +151,35 @@ fn read_result(origin: &Origin<'_>, main: &Path, output: &Path) -> Result<Collec
             continue;
         }
         let bytes = std::fs::read(&path).map_err(unreadable)?;
-        if Path::new(name) == script {
+        if Path::new(name) == map {
+            source_map = SourceMap::parse(&bytes, |source| shown(origin.folder, output, source));
+        } else if Path::new(name) == script {
             let content = ModuleContent::EsModule(String::from_utf8_lossy(&bytes).into());
-            modules.insert(0, Module { name: name.to_owned(), content, named_exports: Vec::new() });
+            // Stack traces of several projects are told apart by it.
+            let name = format!("{}.js", origin.name);
+            modules.insert(0, Module { name, content, named_exports: Vec::new() });
+            has_script = true;
         } else if let Some(kind) = origin.rules.kind(Path::new(name)) {
             modules.push(Module { name: name.to_owned(), content: kind.content(bytes), named_exports: Vec::new() });
         }
     }
-    if modules.first().is_none_or(|module| Path::new(&module.name) != script) {
+    if !has_script {
         return Err(Diagnostic::new(format!("esbuild made no {}.", script.display())));
     }
     let metafile = std::fs::read(output.join(METAFILE)).map_err(unreadable)?;
-    Ok(Collected { modules, files_read: inputs(origin.folder, &metafile) })
+    let mut files_read = inputs(origin.folder, &metafile);
+    files_read.extend(["package.json", "tsconfig.json"].map(|name| origin.folder.join(name)));
+    Ok(Collected { modules, files_read, source_map })
+}
+
+/// A source as a person would name it: its path from here where it belongs to the project.
+fn shown(folder: &Path, output: &Path, source: &str) -> String {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let source = normalize(&real(output).join(source));
+    match source.strip_prefix(real(folder)) {
+        Ok(within) => folder.join(within).display().to_string(),
+        Err(_) => source.display().to_string(),
+    }
 }
 
 /// The files that went into the bundle.

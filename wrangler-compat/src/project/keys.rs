@@ -11,11 +11,13 @@ pub(super) enum Treatment {
     Deployment,
     /// Has no effect here although it would have one on the platform; the text says which, and it is printed.
     Noted(&'static str),
-    /// Refused; the text says what to do instead.
+    /// Refused where it counts; each named environment sets its own. The text says what to do instead.
     Refused(&'static str),
+    /// Refused, also where a named environment is run that does not set it: it would be inherited.
+    RefusedThroughout(&'static str),
 }
 
-use Treatment::{Deployment, Inherited, Noted, PerEnvironment, Refused};
+use Treatment::{Deployment, Inherited, Noted, PerEnvironment, Refused, RefusedThroughout};
 
 const NO_STORAGE: &str = "loaderd dev does not serve this kind of storage yet; bind a service that answers for it, or \
                           remove the binding from the environment you run.";
@@ -36,6 +38,14 @@ const KEYS: &[(&str, Treatment)] = &[
     ("no_bundle", Inherited),
     ("dev", Inherited),
     ("env", Inherited),
+    ("migrations", Inherited),
+    ("alias", Inherited),
+    ("jsx_factory", Inherited),
+    ("jsx_fragment", Inherited),
+    ("tsconfig", Inherited),
+    ("define", PerEnvironment),
+    ("durable_objects", PerEnvironment),
+    ("streaming_tail_consumers", PerEnvironment),
     ("vars", PerEnvironment),
     ("services", PerEnvironment),
     ("worker_loaders", PerEnvironment),
@@ -52,6 +62,7 @@ const KEYS: &[(&str, Treatment)] = &[
     ("keep_names", Deployment),
     ("observability", Deployment),
     ("placement", Deployment),
+    ("previews", Deployment),
     ("preview_urls", Deployment),
     ("route", Deployment),
     ("routes", Deployment),
@@ -66,19 +77,19 @@ const KEYS: &[(&str, Treatment)] = &[
     ("ai_search", Refused(NO_PRODUCT)),
     ("ai_search_namespaces", Refused(NO_PRODUCT)),
     ("analytics_engine_datasets", Refused(NO_PRODUCT)),
-    ("assets", Refused(PLAIN_FILES)),
+    ("artifacts", Refused(NO_PRODUCT)),
+    ("assets", RefusedThroughout(PLAIN_FILES)),
     ("browser", Refused(NO_PRODUCT)),
     ("cloudchamber", Refused(NO_PRODUCT)),
     ("containers", Refused("loaderd runs no containers.")),
     ("d1_databases", Refused(NO_STORAGE)),
     ("dispatch_namespaces", Refused("Load the Workers with a `worker_loaders` binding instead.")),
-    ("durable_objects", Refused(NO_STORAGE)),
+    ("flagship", Refused(NO_PRODUCT)),
     ("hyperdrive", Refused(NO_STORAGE)),
     ("images", Refused(NO_PRODUCT)),
     ("kv_namespaces", Refused(NO_STORAGE)),
-    ("logfwdr", Refused(NO_PRODUCT)),
+    ("logfwdr", RefusedThroughout(NO_PRODUCT)),
     ("media", Refused(NO_PRODUCT)),
-    ("migrations", Refused("They belong to Durable Objects, which loaderd dev does not serve yet.")),
     ("mtls_certificates", Refused(NO_PRODUCT)),
     ("pipelines", Refused(NO_PRODUCT)),
     ("queues", Refused(NO_STORAGE)),
@@ -87,29 +98,24 @@ const KEYS: &[(&str, Treatment)] = &[
     ("secrets_store_secrets", Refused("Put the values into a `.dev.vars` file beside the wrangler file.")),
     ("send_email", Refused(NO_PRODUCT)),
     ("stream", Refused(NO_PRODUCT)),
-    ("streaming_tail_consumers", Refused("Use `tail_consumers`.")),
     ("unsafe_hello_world", Refused(NO_PRODUCT)),
     ("vectorize", Refused(NO_PRODUCT)),
     ("version_metadata", Refused("Put what the Worker needs into `vars`.")),
+    ("vpc_networks", Refused(NO_PRODUCT)),
     ("vpc_services", Refused(NO_PRODUCT)),
     ("workflows", Refused(NO_STORAGE)),
     // How it is built.
-    ("alias", Refused(BUILD_FIRST)),
-    ("base_dir", Refused("Modules are found by following imports from `main`.")),
-    ("build", Refused(BUILD_FIRST)),
-    ("data_blobs", Refused(ES_MODULES)),
-    ("define", Refused(BUILD_FIRST)),
-    ("find_additional_modules", Refused("Modules are found by following imports from `main`.")),
-    ("jsx_factory", Refused("Set it in tsconfig.json, where esbuild reads it.")),
-    ("jsx_fragment", Refused("Set it in tsconfig.json, where esbuild reads it.")),
-    ("pages_build_output_dir", Refused(PLAIN_FILES)),
-    ("preserve_file_names", Refused("Modules keep their paths here.")),
-    ("python_modules", Refused("loaderd runs no Python.")),
+    ("base_dir", RefusedThroughout("Modules are found by following imports from `main`.")),
+    ("build", RefusedThroughout(BUILD_FIRST)),
+    ("data_blobs", RefusedThroughout(ES_MODULES)),
+    ("find_additional_modules", RefusedThroughout("Modules are found by following imports from `main`.")),
+    ("pages_build_output_dir", RefusedThroughout(PLAIN_FILES)),
+    ("preserve_file_names", RefusedThroughout("Modules keep their paths here.")),
+    ("python_modules", RefusedThroughout("loaderd runs no Python.")),
     ("secrets", Refused("Put the values into a `.dev.vars` file beside the wrangler file.")),
-    ("site", Refused(PLAIN_FILES)),
-    ("text_blobs", Refused(ES_MODULES)),
-    ("tsconfig", Refused("Name the file tsconfig.json, where esbuild finds it.")),
-    ("wasm_modules", Refused(ES_MODULES)),
+    ("site", RefusedThroughout(PLAIN_FILES)),
+    ("text_blobs", RefusedThroughout(ES_MODULES)),
+    ("wasm_modules", RefusedThroughout(ES_MODULES)),
 ];
 
 /// What becomes of a key at the top level or in an environment; `None` for a key that does not exist.

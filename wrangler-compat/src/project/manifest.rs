@@ -1,5 +1,9 @@
 //! A wrangler file as types: one environment of one project.
 
+use std::collections::{HashMap, hash_map};
+use std::num::NonZeroU32;
+
+use loaderd_loader::CallerCaps;
 use loaderd_runtime::limits::ResourceLimits;
 
 use super::keys::{Treatment, treatment};
@@ -17,12 +21,23 @@ pub(super) struct Manifest {
     pub(super) compatibility_flags: Vec<String>,
     pub(super) rules: Vec<Rule>,
     pub(super) limits: ResourceLimits,
+    pub(super) caller_caps: CallerCaps,
     pub(super) bundling: Bundling,
+    /// What the bundler is told besides.
+    pub(super) bundler_arguments: Vec<String>,
+    /// A key whose effect only a bundler has.
+    pub(super) bundler_key: Option<Located<&'static str>>,
     pub(super) vars: Vec<Var>,
     pub(super) services: Vec<ServiceBinding>,
     pub(super) worker_loaders: Vec<Located<String>>,
+    pub(super) durable_objects: Vec<ObjectBinding>,
+    /// Classes of Durable Objects, in the state that all migrations leave.
+    pub(super) object_classes: Vec<ObjectClass>,
     pub(super) tails: Vec<Located<String>>,
+    pub(super) streaming_tails: Vec<Located<String>>,
     pub(super) dev: DevOptions,
+    /// Names in `env`, and where the first binding of that name is.
+    binding_names: HashMap<String, Place>,
 }
 
 /// A value and where it was written.
@@ -65,18 +80,34 @@ pub(super) struct ServiceBinding {
     pub(super) props_json: Option<String>,
 }
 
+/// A namespace of Durable Objects.
+#[derive(Clone, Debug)]
+pub(super) struct ObjectBinding {
+    pub(super) binding: String,
+    pub(super) class_name: String,
+    /// The project that exports the class; `None` is this one.
+    pub(super) script: Option<Located<String>>,
+}
+
+/// A class that migrations made.
+#[derive(Clone, Debug)]
+pub(super) struct ObjectClass {
+    pub(super) name: String,
+    pub(super) sql: bool,
+}
+
 /// Reads the environment with this name, or the top level.
 pub(super) fn read(root: &Value, environment: Option<&str>) -> Result<(Manifest, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut reader = Reader::default();
     let mut manifest = Manifest::default();
     let top = reader.table("the file", root);
-    let own = environment.map(|name| environment_table(&mut reader, root, top, name));
+    let own = environment.and_then(|name| environment_table(&mut reader, root, top, name));
 
     for entry in top {
         let overridden = own.is_some_and(|own| own.iter().any(|it| it.key == entry.key));
         match treatment(&entry.key) {
             // In a named environment only what is inherited counts, and only where it says nothing itself.
-            Some(Treatment::Inherited) if overridden && entry.key != "env" => {}
+            Some(Treatment::Inherited | Treatment::RefusedThroughout(_)) if overridden && entry.key != "env" => {}
             Some(Treatment::PerEnvironment | Treatment::Refused(_)) if own.is_some() => {}
             _ => manifest.set(&mut reader, entry),
         }
@@ -97,18 +128,22 @@ pub(super) fn read(root: &Value, environment: Option<&str>) -> Result<(Manifest,
     if reader.errors.is_empty() { Ok((manifest, reader.notes)) } else { Err(reader.errors) }
 }
 
-fn environment_table<'v>(reader: &mut Reader, root: &'v Value, top: &'v [Entry], name: &str) -> &'v [Entry] {
+/// The table of the named environment. A file that defines none at all is run as it is, as wrangler does: so one name
+/// can be given for several projects.
+fn environment_table<'v>(reader: &mut Reader, root: &Value, top: &'v [Entry], name: &str) -> Option<&'v [Entry]> {
     let environments = top.iter().find(|entry| entry.key == "env").map(|entry| reader.table("env", &entry.value));
     let environments = environments.unwrap_or_default();
-    match environments.iter().find(|entry| entry.key == name) {
-        Some(entry) => reader.table(name, &entry.value),
-        None => {
-            let known: Vec<&str> = environments.iter().map(|entry| entry.key.as_str()).collect();
-            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-            reader.error(root.place(), format!("There is no environment \"{name}\". Defined are: {known}."));
-            &[]
-        }
+    if let Some(entry) = environments.iter().find(|entry| entry.key == name) {
+        return Some(reader.table(name, &entry.value));
     }
+    let message = format!("There is no environment \"{name}\".");
+    if environments.is_empty() {
+        reader.note(root.place(), format!("{message} What is at the top level is run."));
+        return None;
+    }
+    let known: Vec<&str> = environments.iter().map(|entry| entry.key.as_str()).collect();
+    reader.error(root.place(), format!("{message} Defined are: {}.", known.join(", ")));
+    Some(&[])
 }
 
 impl Manifest {
@@ -117,7 +152,7 @@ impl Manifest {
         let place = entry.key_span.place();
         match treatment(key) {
             None => reader.error(place, format!("`{key}` is not a key of a wrangler file that loaderd knows.")),
-            Some(Treatment::Refused(instead)) => {
+            Some(Treatment::Refused(instead) | Treatment::RefusedThroughout(instead)) => {
                 reader.error(place, format!("`{key}` is not supported. {instead}"));
             }
             Some(Treatment::Noted(effect)) => reader.note(place, format!("`{key}` has no effect: {effect}.")),
@@ -136,35 +171,158 @@ impl Manifest {
                 self.rules = reader.array(key, value).iter().filter_map(|it| rule(reader, it)).collect();
             }
             "limits" => {
-                let members = reader.members(key, value, &["cpu_ms", "subrequests"]);
+                let known = ["cpu_ms", "subrequests", PER_REQUEST, PER_OBJECT];
+                let members = reader.members(key, value, &known);
                 let mut limit = |name| members.get(name).and_then(|value| reader.count(name, value));
                 self.limits = ResourceLimits { cpu_ms: limit("cpu_ms"), sub_requests: limit("subrequests") };
+                let mut cap = |name| members.get(name).and_then(|value| at_least_one(reader, name, value));
+                self.caller_caps = CallerCaps { request: cap(PER_REQUEST), durable_object: cap(PER_OBJECT) };
             }
             "no_bundle" => {
                 let never = reader.bool(key, value) == Some(true);
                 self.bundling = if never { Bundling::Never } else { Bundling::WhereNeeded };
             }
+            "define" => self.bundler_table(reader, "define", value),
+            "alias" => self.bundler_table(reader, "alias", value),
+            "jsx_factory" => self.bundler_text(reader, key, "--jsx-factory", value),
+            "jsx_fragment" => self.bundler_text(reader, key, "--jsx-fragment", value),
+            "tsconfig" => self.bundler_text(reader, key, "--tsconfig", value),
+            "durable_objects" => {
+                let members = reader.members(key, value, &["bindings"]);
+                let bindings = members.get("bindings").map(|it| reader.array("bindings", it)).unwrap_or_default();
+                self.durable_objects = bindings.iter().filter_map(|it| self.object(reader, it)).collect();
+                if !self.durable_objects.is_empty() {
+                    let message = "Durable Objects are in memory: they begin empty each time the projects are read.";
+                    reader.note(value.place(), message);
+                }
+            }
+            "migrations" => self.object_classes = object_classes(reader, value),
             "dev" => self.dev = dev_options(reader, value),
             "vars" => {
-                let vars = reader.table(key, value).iter();
-                self.vars = vars.map(|it| Var { name: it.key.clone(), value: it.value.to_json() }).collect();
+                for entry in reader.table(key, value) {
+                    self.bind(reader, &entry.key, entry.key_span.place());
+                    self.vars.push(Var { name: entry.key.clone(), value: entry.value.to_json() });
+                }
             }
             "services" => {
-                self.services = reader.array(key, value).iter().filter_map(|it| service(reader, it)).collect();
+                self.services = reader.array(key, value).iter().filter_map(|it| self.service(reader, it)).collect();
             }
             "worker_loaders" => {
                 let loaders = reader.array(key, value).iter();
                 self.worker_loaders = loaders.filter_map(|it| located_member(reader, key, it, "binding")).collect();
+                for loader in self.worker_loaders.clone() {
+                    self.bind(reader, &loader.value, loader.place);
+                }
             }
             "tail_consumers" => {
                 let consumers = reader.array(key, value).iter();
                 self.tails = consumers.filter_map(|it| located_member(reader, key, it, "service")).collect();
+            }
+            "streaming_tail_consumers" => {
+                let consumers = reader.array(key, value).iter();
+                self.streaming_tails = consumers.filter_map(|it| located_member(reader, key, it, "service")).collect();
             }
             // Read where environments are chosen.
             "env" => {}
             other => reader.error(value.place(), format!("`{other}` is not supported.")),
         }
     }
+
+    /// Takes a name in `env`.
+    fn bind(&mut self, reader: &mut Reader, name: &str, place: Place) {
+        match self.binding_names.entry(name.to_owned()) {
+            hash_map::Entry::Vacant(free) => drop(free.insert(place)),
+            hash_map::Entry::Occupied(taken) => {
+                let message = format!("\"{name}\" is bound already, in line {}.", taken.get().line);
+                reader.error(place, message);
+            }
+        }
+    }
+
+    /// Texts by name that only a bundler knows what to do with.
+    fn bundler_table(&mut self, reader: &mut Reader, key: &'static str, value: &Value) {
+        for entry in reader.table(key, value) {
+            if let Some(text) = reader.text(&entry.key, &entry.value) {
+                self.bundler_arguments.push(format!("--{key}:{}={text}", entry.key));
+                self.bundler_key = Some(Located { value: key, place: entry.key_span.place() });
+            }
+        }
+    }
+
+    fn bundler_text(&mut self, reader: &mut Reader, key: &str, option: &str, value: &Value) {
+        self.bundler_arguments.extend(reader.text(key, value).map(|text| format!("{option}={text}")));
+    }
+
+    fn service(&mut self, reader: &mut Reader, value: &Value) -> Option<ServiceBinding> {
+        let members = reader.members("services", value, &["binding", "service", "entrypoint", "props"]);
+        let binding = members.required_text(reader, "binding");
+        let service = members.required_text(reader, "service");
+        let entrypoint = members.optional_text(reader, "entrypoint");
+        let props_json = members.get("props").map(|props| {
+            reader.table("props", props);
+            props.to_json().to_string()
+        });
+        let place = members.get("service").map_or_else(|| members.place.clone(), Value::place);
+        let binding = binding?;
+        self.bind(reader, &binding, members.place);
+        Some(ServiceBinding { binding, service: Located { value: service?, place }, entrypoint, props_json })
+    }
+
+    fn object(&mut self, reader: &mut Reader, value: &Value) -> Option<ObjectBinding> {
+        let members = reader.members("durable_objects", value, &["name", "class_name", "script_name"]);
+        let binding = members.required_text(reader, "name");
+        let class_name = members.required_text(reader, "class_name");
+        let script = members
+            .get("script_name")
+            .and_then(|script| Some(Located { value: reader.text("script_name", script)?, place: script.place() }));
+        let binding = binding?;
+        self.bind(reader, &binding, members.place);
+        Some(ObjectBinding { binding, class_name: class_name?, script })
+    }
+}
+
+/// The classes that are left when all migrations have been made, in their order.
+fn object_classes(reader: &mut Reader, value: &Value) -> Vec<ObjectClass> {
+    const KNOWN: [&str; 6] =
+        ["tag", "new_classes", "new_sqlite_classes", "renamed_classes", "deleted_classes", "transferred_classes"];
+    let mut classes: Vec<ObjectClass> = Vec::new();
+    for migration in reader.array("migrations", value) {
+        let members = reader.members("migrations", migration, &KNOWN);
+        for (key, sql) in [("new_classes", false), ("new_sqlite_classes", true)] {
+            let names = members.get(key).map(|names| reader.texts(key, names)).unwrap_or_default();
+            classes.extend(names.into_iter().map(|name| ObjectClass { name, sql }));
+        }
+        for renamed in members.get("renamed_classes").map(|it| reader.array("renamed_classes", it)).unwrap_or_default()
+        {
+            let members = reader.members("renamed_classes", renamed, &["from", "to"]);
+            let (from, to) = (members.required_text(reader, "from"), members.required_text(reader, "to"));
+            if let (Some(from), Some(to)) = (from, to)
+                && let Some(class) = classes.iter_mut().find(|class| class.name == from)
+            {
+                class.name = to;
+            }
+        }
+        let deleted = members.get("deleted_classes").map(|it| reader.texts("deleted_classes", it)).unwrap_or_default();
+        classes.retain(|class| !deleted.contains(&class.name));
+        if let Some(transferred) = members.get("transferred_classes") {
+            let message = "`transferred_classes` has no effect: objects are in memory, and there are none to transfer.";
+            reader.note(transferred.place(), message);
+        }
+    }
+    classes
+}
+
+/// Members of `limits` that are loaderd's own: how many distinct dynamic Workers a request, or a Durable Object, may have
+/// running at once.
+const PER_REQUEST: &str = "dynamic_workers_per_request";
+const PER_OBJECT: &str = "dynamic_workers_per_object";
+
+fn at_least_one(reader: &mut Reader, name: &str, value: &Value) -> Option<NonZeroU32> {
+    let count = NonZeroU32::new(reader.count(name, value)?);
+    if count.is_none() {
+        reader.error(value.place(), format!("`{name}` must be at least 1."));
+    }
+    count
 }
 
 /// The only member of a table such as `{ binding = "LOADER" }`.
@@ -172,19 +330,6 @@ fn located_member(reader: &mut Reader, key: &str, value: &Value, name: &str) -> 
     let members = reader.members(key, value, &[name]);
     let value = members.required_text(reader, name)?;
     Some(Located { value, place: members.place })
-}
-
-fn service(reader: &mut Reader, value: &Value) -> Option<ServiceBinding> {
-    let members = reader.members("services", value, &["binding", "service", "entrypoint", "props"]);
-    let binding = members.required_text(reader, "binding");
-    let service = members.required_text(reader, "service");
-    let entrypoint = members.optional_text(reader, "entrypoint");
-    let props_json = members.get("props").map(|props| {
-        reader.table("props", props);
-        props.to_json().to_string()
-    });
-    let place = members.get("service").map_or(members.place, Value::place);
-    Some(ServiceBinding { binding: binding?, service: Located { value: service?, place }, entrypoint, props_json })
 }
 
 fn rule(reader: &mut Reader, value: &Value) -> Option<Rule> {

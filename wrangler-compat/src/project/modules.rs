@@ -10,6 +10,7 @@ use super::bundle;
 use super::imports::{Import, imports};
 use super::manifest::{Bundling, Located};
 use super::rules::{ModuleKind, Rules};
+use super::source_map::SourceMap;
 use crate::files::{Disk, FileSource, normalize};
 use crate::source::{Diagnostic, Place, SourceFile};
 
@@ -22,14 +23,20 @@ const MODULE_BYTES_MAX: usize = 256 << 20;
 pub(super) struct Collected {
     pub(super) modules: Vec<Module>,
     pub(super) files_read: Vec<PathBuf>,
+    /// Of the main module, where it is not what somebody wrote.
+    pub(super) source_map: Option<SourceMap>,
 }
 
 /// Where a project is and what is known about its modules.
 pub(super) struct Origin<'p> {
+    /// The project's name.
+    pub(super) name: &'p str,
     pub(super) folder: &'p Path,
     pub(super) main: &'p Located<String>,
     pub(super) rules: &'p Rules,
     pub(super) bundling: Bundling,
+    pub(super) bundler_key: Option<&'p Located<&'static str>>,
+    pub(super) bundler_arguments: &'p [String],
     pub(super) node_names: NodeNames,
 }
 
@@ -45,7 +52,14 @@ pub(super) enum NodeNames {
 pub(super) fn collect(origin: &Origin<'_>) -> Result<Collected, Vec<Diagnostic>> {
     let main = normalize(Path::new(&origin.main.value));
     let mut collector = Collector { origin, modules: BTreeMap::new(), open: vec![main.clone()], errors: Vec::new() };
-    let reason = match collector.run(&main) {
+    let outcome = match origin.bundler_key {
+        Some(key) => Outcome::NeedsBundling(Diagnostic::at(
+            key.place.clone(),
+            format!("`{}` has its effect in a bundler.", key.value),
+        )),
+        None => collector.run(&main),
+    };
+    let reason = match outcome {
         Outcome::Collected => {
             return if collector.errors.is_empty() { Ok(collector.finish(&main)) } else { Err(collector.errors) };
         }
@@ -169,7 +183,8 @@ impl Collector<'_> {
     fn finish(mut self, main: &Path) -> Collected {
         let files_read = self.modules.keys().map(|path| self.origin.folder.join(path)).collect();
         let first = self.modules.remove(main);
-        Collected { modules: first.into_iter().chain(self.modules.into_values()).collect(), files_read }
+        let modules = first.into_iter().chain(self.modules.into_values()).collect();
+        Collected { modules, files_read, source_map: None }
     }
 }
 

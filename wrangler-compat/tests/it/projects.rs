@@ -1,8 +1,12 @@
 //! wrangler projects on disk.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
-use loaderd_loader::config::{BindingValue, Config, Listen, Worker, WorkerCode};
+use loaderd_loader::CallerCaps;
+use loaderd_loader::config::{
+    BindingValue, Config, DurableObjectStorage, Experimental, Listen, Validation, Worker, WorkerCode,
+};
 use loaderd_runtime::modules::ModuleContent;
 use loaderd_wrangler_compat::project::{Project, assemble};
 
@@ -25,9 +29,9 @@ impl Folder {
     }
 
     fn open(&self, environment: Option<&str>) -> Result<Project, Vec<String>> {
-        Project::open(self.path(), environment).map_err(|problems| {
+        Project::open(self.path(), environment).map_err(|unopened| {
             let folder = format!("{}/", self.path().display());
-            problems.iter().map(|problem| problem.to_string().replace(&folder, "")).collect()
+            unopened.problems.iter().map(|problem| problem.to_string().replace(&folder, "")).collect()
         })
     }
 
@@ -70,7 +74,7 @@ main = "src/index.js"
 compatibility_date = "2026-01-01"
 compatibility_flags = ["nodejs_compat"]
 workers_dev = true
-limits = { cpu_ms = 50, subrequests = 7 }
+limits = { cpu_ms = 50, subrequests = 7, dynamic_workers_per_request = 4, dynamic_workers_per_object = 10 }
 services = [
   { binding = "API", service = "shop", entrypoint = "Api", props = { level = 3 } },
 ]
@@ -95,7 +99,7 @@ port = 8787
   "$schema": "node_modules/wrangler/config-schema.json",
   "name": "shop", "main": "src/index.js", "compatibility_date": "2026-01-01",
   "compatibility_flags": ["nodejs_compat"],
-  "limits": { "cpu_ms": 50, "subrequests": 7 },
+  "limits": { "cpu_ms": 50, "subrequests": 7, "dynamic_workers_per_request": 4, "dynamic_workers_per_object": 10 },
   "vars": { "ANSWER": 42, "GREETING": "hello", "NESTED": { "a": [1, 2.5, true] }, "SECRET": "overridden" },
   "services": [{ "binding": "API", "service": "shop", "entrypoint": "Api", "props": { "level": 3 } }],
   "worker_loaders": [{ "binding": "LOADER" }],
@@ -106,13 +110,15 @@ port = 8787
         let folder = Folder::new(&[(name, text), MAIN, (".dev.vars", "SECRET=from file\nEXTRA=1")]);
         let project = folder.open(None).unwrap();
         assert_eq!((project.name(), project.dev().port), ("shop", Some(8787)));
-        assert!(project.files_read().contains(&folder.path().join(".dev.vars")));
+        assert!(project.files().contains(&folder.path().join(".dev.vars")));
         let config = folder.config(None);
         let worker = only_worker(&config);
         assert_eq!(module_names(worker), ["src/index.js"]);
         assert_eq!(worker.compatibility.date.as_deref(), Some("2026-01-01"));
         assert_eq!(worker.compatibility.flags, ["nodejs_compat"]);
         assert_eq!((worker.limits.cpu_ms, worker.limits.sub_requests), (Some(50), Some(7)));
+        let caps = CallerCaps { request: NonZeroU32::new(4), durable_object: NonZeroU32::new(10) };
+        assert_eq!(worker.caller_caps, caps);
         assert_eq!(worker.tails[0].service, "shop");
         let wanted = [
             "ANSWER: json: 42",
@@ -160,12 +166,18 @@ name = "other"
         folder.open(Some("gone")).unwrap_err(),
         ["wrangler.toml:1:1: There is no environment \"gone\". Defined are: named, staging."]
     );
+    // As wrangler: a project without any environment is run whichever is asked for, in a folder with others.
+    let plain = Folder::new(&[("wrangler.toml", PLAIN), MAIN, (".dev.vars.gone", "S=gone")]);
+    let project = plain.open(Some("gone")).unwrap();
+    assert_eq!(project.name(), "w");
+    assert_eq!(project.notes()[0].message, "There is no environment \"gone\". What is at the top level is run.");
+    assert_eq!(bindings(only_worker(&plain.config(Some("gone")))), ["S: text: gone"]);
 }
 
 #[test]
 fn mistakes_point_at_line_and_column() {
     let head = "name = \"w\"\nmain = \"src/index.js\"\ncompatibility_date = \"2026-01-01\"\n";
-    let cases: [(&str, &[&str]); 11] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("nonsense = 1", &["wrangler.toml:4:1: `nonsense` is not a key of a wrangler file that loaderd knows."]),
         ("vars = 1", &["wrangler.toml:4:8: `vars` must be a table, not a number."]),
         (
@@ -174,7 +186,13 @@ fn mistakes_point_at_line_and_column() {
         ),
         (
             "limits = { memory = 1 }",
-            &["wrangler.toml:4:12: `memory` is not supported under `limits`; known are: cpu_ms, subrequests."],
+            &[
+                "wrangler.toml:4:12: `memory` is not supported under `limits`; known are: cpu_ms, subrequests, dynamic_workers_per_request, dynamic_workers_per_object.",
+            ],
+        ),
+        (
+            "limits = { dynamic_workers_per_request = 0 }",
+            &["wrangler.toml:4:42: `dynamic_workers_per_request` must be at least 1."],
         ),
         ("services = [{ binding = \"A\" }]", &["wrangler.toml:4:13: `services` needs `service`."]),
         (
@@ -192,6 +210,15 @@ fn mistakes_point_at_line_and_column() {
         ("rules = [{ type = \"Text\" }]", &["wrangler.toml:4:10: `rules` needs `globs`."]),
         ("dev = { port = 70000 }", &["wrangler.toml:4:16: `port` must be at most 65535."]),
         ("x = ", &["wrangler.toml:4:5: string values must be quoted, expected literal string"]),
+        (
+            "vars = { A = 1 }\nworker_loaders = [{ binding = \"A\" }]",
+            &["wrangler.toml:5:19: \"A\" is bound already, in line 4."],
+        ),
+        ("define = { A = 1 }", &["wrangler.toml:4:16: `A` must be a string, not a number."]),
+        (
+            "durable_objects = { bindings = [{ name = \"A\" }] }",
+            &["wrangler.toml:4:33: `durable_objects` needs `class_name`."],
+        ),
         ("env = { a = { env = {} } }", &["wrangler.toml:4:15: An environment cannot contain environments."]),
     ];
     for (line, problems) in cases {
@@ -218,49 +245,75 @@ fn mistakes_point_at_line_and_column() {
     );
 }
 
+/// Every key of wrangler's schema that is not run here, and whether a named environment inherits it.
+const LACKING: &[(&str, bool)] = &[
+    ("ai", false),
+    ("ai_search", false),
+    ("ai_search_namespaces", false),
+    ("analytics_engine_datasets", false),
+    ("artifacts", false),
+    ("assets", true),
+    ("base_dir", true),
+    ("browser", false),
+    ("build", true),
+    ("cloudchamber", false),
+    ("containers", false),
+    ("d1_databases", false),
+    ("data_blobs", true),
+    ("dispatch_namespaces", false),
+    ("find_additional_modules", true),
+    ("flagship", false),
+    ("hyperdrive", false),
+    ("images", false),
+    ("kv_namespaces", false),
+    ("logfwdr", true),
+    ("media", false),
+    ("mtls_certificates", false),
+    ("pages_build_output_dir", true),
+    ("pipelines", false),
+    ("preserve_file_names", true),
+    ("python_modules", true),
+    ("queues", false),
+    ("r2_buckets", false),
+    ("ratelimits", false),
+    ("secrets", false),
+    ("secrets_store_secrets", false),
+    ("send_email", false),
+    ("site", true),
+    ("stream", false),
+    ("text_blobs", true),
+    ("unsafe", false),
+    ("unsafe_hello_world", false),
+    ("vectorize", false),
+    ("version_metadata", false),
+    ("vpc_networks", false),
+    ("vpc_services", false),
+    ("wasm_modules", true),
+    ("workflows", false),
+];
+
 #[test]
 fn every_binding_that_is_lacking_is_refused_by_name() {
-    let lacking = [
-        "ai",
-        "analytics_engine_datasets",
-        "assets",
-        "browser",
-        "containers",
-        "d1_databases",
-        "dispatch_namespaces",
-        "durable_objects",
-        "hyperdrive",
-        "images",
-        "kv_namespaces",
-        "migrations",
-        "mtls_certificates",
-        "pipelines",
-        "queues",
-        "r2_buckets",
-        "ratelimits",
-        "secrets_store_secrets",
-        "send_email",
-        "site",
-        "text_blobs",
-        "unsafe",
-        "vectorize",
-        "version_metadata",
-        "vpc_services",
-        "wasm_modules",
-        "workflows",
-        "build",
-        "define",
-        "alias",
-    ];
-    for key in lacking {
+    for (key, inherited) in LACKING {
         let text = format!(
-            "{{\"name\": \"w\", \"main\": \"src/index.js\", \"compatibility_date\": \"2026-01-01\",\n \"{key}\": []}}"
+            "{{\"name\": \"w\", \"main\": \"src/index.js\", \"compatibility_date\": \"2026-01-01\",\n \"{key}\": [], \
+             \"env\": {{\"a\": {{}}, \"b\": {{\n \"{key}\": []}}}}}}"
         );
-        let problems = Folder::new(&[("wrangler.json", &text), MAIN]).open(None).unwrap_err();
-        assert_eq!(problems.len(), 1);
-        let start = format!("wrangler.json:2:2: `{key}` is not supported. ");
-        let advice = problems[0].strip_prefix(&start).unwrap_or_else(|| panic!("{problems:?}"));
-        assert!(advice.ends_with('.') && advice.len() > 10, "{advice}");
+        let folder = Folder::new(&[("wrangler.json", &text), MAIN]);
+        let refused = |environment, line: usize| {
+            let problems = folder.open(environment).unwrap_err();
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            let start = format!("wrangler.json:{line}:2: `{key}` is not supported. ");
+            let advice = problems[0].strip_prefix(&start).unwrap_or_else(|| panic!("{problems:?}"));
+            assert!(advice.ends_with('.') && advice.len() > 10, "{advice}");
+        };
+        refused(None, 2);
+        refused(Some("b"), 3);
+        if *inherited {
+            refused(Some("a"), 2);
+        } else {
+            folder.open(Some("a")).unwrap();
+        }
     }
 }
 
@@ -328,6 +381,69 @@ fn modules_are_found_by_following_imports_and_kinded_by_rules() {
 }
 
 #[test]
+fn durable_objects_are_in_memory() {
+    let toml = |name: &str, more: &str| {
+        format!("name = \"{name}\"\nmain = \"src/index.js\"\ncompatibility_date = \"2026-01-01\"\n{more}\n")
+    };
+    let owner = toml(
+        "owner",
+        "durable_objects.bindings = [{ name = \"A\", class_name = \"First\" }]\n\
+         migrations = [{ tag = \"1\", new_classes = [\"First\", \"Gone\"], new_sqlite_classes = [\"Old\"] },\n\
+         { tag = \"2\", renamed_classes = [{ from = \"Old\", to = \"New\" }], deleted_classes = [\"Gone\"] }]",
+    );
+    let user = toml(
+        "user",
+        "durable_objects.bindings = [{ name = \"B\", class_name = \"First\", script_name = \"owner\" },\n\
+         { name = \"C\", class_name = \"Unbound\", script_name = \"owner\" }]",
+    );
+    let (owner, user) =
+        (Folder::new(&[("wrangler.toml", &owner), MAIN]), Folder::new(&[("wrangler.toml", &user), MAIN]));
+    let projects = vec![user.open(None).unwrap(), owner.open(None).unwrap()];
+    assert!(projects[0].notes()[0].message.starts_with("Durable Objects are in memory"));
+    let config = assemble(projects, Listen::Address("x".into())).unwrap();
+    let classes = |name: &str| {
+        let worker = config.service(name).unwrap().worker().unwrap();
+        let classes = worker.durable_object_namespaces.iter();
+        let classes: Vec<_> = classes.map(|it| (it.class_name.as_str(), it.enable_sql)).collect();
+        (worker.durable_object_storage.clone(), classes)
+    };
+    assert_eq!(classes("user"), (DurableObjectStorage::None, vec![]));
+    let wanted = vec![("First", false), ("New", true), ("Unbound", false)];
+    assert_eq!(classes("owner"), (DurableObjectStorage::InMemory, wanted));
+    let against = Validation { experimental: Experimental::Refused, compat_date: None };
+    assert_eq!(config.validate(&against), []);
+    let alone = assemble(vec![user.open(None).unwrap()], Listen::Address("x".into())).unwrap_err();
+    assert!(alone[0].message.starts_with("There is no project named \"owner\"."), "{alone:?}");
+}
+
+/// What is watched includes what would mend it.
+#[test]
+fn files_that_decide() {
+    let broken = format!("{PLAIN}name = 1\n");
+    type Case<'c> = (&'c [(&'c str, &'c str)], &'c [&'c str]);
+    let cases: [Case<'_>; 5] = [
+        (&[], &["wrangler.json", "wrangler.jsonc", "wrangler.toml"]),
+        (&[("wrangler.toml", &broken)], &["wrangler.toml"]),
+        (&[("wrangler.toml", PLAIN), ("src/index.js", "import './gone.js'")], &["src", "src/index.js", ".dev.vars"]),
+        (
+            &[("wrangler.toml", PLAIN), ("src/index.js", "import './a.ts'"), ("src/a.ts", "("), ("lib/b.ts", "")],
+            &["src/a.ts", "lib", "lib/b.ts"],
+        ),
+        (&[("wrangler.toml", PLAIN), MAIN], &["wrangler.toml", "src/index.js", ".dev.vars", ".dev.vars.e"]),
+    ];
+    for (files, wanted) in cases {
+        let folder = Folder::new(files);
+        let decide = match Project::open(folder.path(), Some("e")) {
+            Ok(project) => project.files().to_vec(),
+            Err(unopened) => unopened.files,
+        };
+        for file in wanted {
+            assert!(decide.contains(&folder.path().join(file)), "{file} for {files:?}: {decide:?}");
+        }
+    }
+}
+
+#[test]
 fn imports_that_lead_nowhere_have_a_place() {
     let cases: [(&[(&str, &str)], &str); 3] = [
         (
@@ -350,7 +466,9 @@ fn imports_that_lead_nowhere_have_a_place() {
 #[test]
 fn code_that_needs_bundling_is_refused_where_that_is_forbidden() {
     type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], &'c str);
-    let cases: [Case<'_>; 3] = [
+    let defined = format!("{PLAIN}define = {{ A = \"1\" }}\n");
+    let cases: [Case<'_>; 4] = [
+        (&defined, &[MAIN], "wrangler.toml:4:12: `define` has its effect in a bundler."),
         (PLAIN, &[("src/index.js", "import h from 'hono'")], "src/index.js:1:15: Imports the package \"hono\"."),
         (
             PLAIN,
@@ -392,7 +510,8 @@ echo '{"inputs": {"src/index.ts": {}, "node_modules/hono/index.js": {}}}' > "$me
 #[test]
 fn the_projects_own_esbuild_bundles() {
     use std::os::unix::fs::PermissionsExt;
-    let toml = "name = \"w\"\nmain = \"src/index.ts\"\ncompatibility_date = \"2026-01-01\"\ncompatibility_flags = [\"nodejs_compat\"]\n";
+    let toml = "name = \"w\"\nmain = \"src/index.ts\"\ncompatibility_date = \"2026-01-01\"\ncompatibility_flags = [\"nodejs_compat\"]\n\
+                tsconfig = \"other.json\"\nalias = { a = \"b\" }\ndefine = { X = \"'x'\" }\n";
     let make = |toml: &str| {
         let folder =
             Folder::new(&[("wrangler.toml", toml), ("src/index.ts", ""), ("node_modules/.bin/esbuild", FAKE_ESBUILD)]);
@@ -402,13 +521,20 @@ fn the_projects_own_esbuild_bundles() {
     };
     let folder = make(toml);
     let project = folder.open(None).unwrap();
-    assert!(project.files_read().contains(&folder.path().join("node_modules/hono/index.js")));
+    assert!(project.files().contains(&folder.path().join("node_modules/hono/index.js")));
     let config = assemble(vec![project], Listen::Address("x".into())).unwrap();
-    assert_eq!(module_names(only_worker(&config)), ["index.js", "m-HASH.wasm"]);
+    assert_eq!(module_names(only_worker(&config)), ["w.js", "m-HASH.wasm"]);
     let arguments = std::fs::read_to_string(folder.path().join("arguments.txt")).unwrap();
-    for wanted in
-        ["src/index.ts", "--bundle", "--external:cloudflare:*", "--alias:buffer=node:buffer", "--loader:.wasm=copy"]
-    {
+    for wanted in [
+        "src/index.ts",
+        "--bundle",
+        "--external:cloudflare:*",
+        "--alias:buffer=node:buffer",
+        "--loader:.wasm=copy",
+        "--tsconfig=other.json",
+        "--alias:a=b",
+        "--define:X='x'",
+    ] {
         assert!(arguments.lines().any(|argument| argument == wanted), "{wanted} in {arguments}");
     }
 

@@ -7,10 +7,30 @@ use crate::rpc::{Cap, MESSAGE_BYTES_MAX, Message, host_tag};
 type Result<T> = std::result::Result<T, EncodeError>;
 
 pub(super) fn encode(value: &Plain) -> Result<Message> {
-    let mut encoder = Encoder { bytes: header(), caps: Vec::new(), parts: Vec::new(), depth: 0, part_depth: 0 };
+    let mut encoder = Encoder::new(header());
     encoder.value(value)?;
     Ok(Message { bytes: host_tag::frame(encoder.bytes, &encoder.parts).into(), caps: encoder.caps })
 }
+
+/// Appends the bytes of a message that is one `Uint8Array`. Its content comes in parts, so that each byte is copied once.
+///
+/// # Errors
+/// It is longer than a message may be; nothing has been appended.
+pub fn append_bytes(message: &mut Vec<u8>, parts: &[bytes::Bytes]) -> Result<()> {
+    let length = parts.iter().map(bytes::Bytes::len).sum();
+    if length > MESSAGE_BYTES_MAX - HOLDER_BYTES_MAX {
+        return Err(EncodeError::Bytes(length));
+    }
+    message.reserve(length + HOLDER_BYTES_MAX);
+    message.extend_from_slice(&header());
+    let mut encoder = Encoder::new(std::mem::take(message));
+    encoder.byte_holder(BytesKind::Uint8Array, length, parts);
+    *message = encoder.bytes;
+    Ok(())
+}
+
+/// The most bytes that a message has beside those of its one view.
+const HOLDER_BYTES_MAX: usize = 32;
 
 struct Encoder {
     bytes: Vec<u8>,
@@ -26,6 +46,10 @@ fn header() -> Vec<u8> {
 }
 
 impl Encoder {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, caps: Vec::new(), parts: Vec::new(), depth: 0, part_depth: 0 }
+    }
+
     fn value(&mut self, value: &Plain) -> Result<()> {
         if self.depth >= DEPTH_MAX {
             return Err(EncodeError::Depth);
@@ -62,7 +86,7 @@ impl Encoder {
                 self.bytes.push(DATE);
                 self.bytes.extend_from_slice(&millis.to_le_bytes());
             }
-            Plain::Bytes(kind, bytes) => self.byte_holder(*kind, bytes),
+            Plain::Bytes(kind, bytes) => self.byte_holder(*kind, bytes.len(), std::slice::from_ref(bytes)),
             Plain::Error(error) => self.error(error)?,
             Plain::Cap(cap) => {
                 self.bytes.push(HOST_OBJECT);
@@ -181,14 +205,17 @@ impl Encoder {
         Ok(())
     }
 
-    fn byte_holder(&mut self, kind: BytesKind, bytes: &[u8]) {
+    /// `length` is that of all parts.
+    fn byte_holder(&mut self, kind: BytesKind, length: usize, parts: &[bytes::Bytes]) {
         self.bytes.push(ARRAY_BUFFER);
-        self.varint(bytes.len());
-        self.bytes.extend_from_slice(bytes);
+        self.varint(length);
+        for part in parts {
+            self.bytes.extend_from_slice(part);
+        }
         if let Some((tag, ..)) = VIEWS.iter().find(|(_, view, _)| *view == kind) {
             self.bytes.extend_from_slice(&[ARRAY_BUFFER_VIEW, *tag]);
             self.varint(0);
-            self.varint(bytes.len());
+            self.varint(length);
             self.varint(0);
         }
     }

@@ -19,6 +19,7 @@ use std::collections::hash_map::Entry;
 use bytes::Bytes;
 
 use super::{Cap, Message};
+pub use encode::append_bytes;
 pub use string::JsString;
 
 /// The deepest nesting that is read or written, in either format.

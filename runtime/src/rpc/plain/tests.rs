@@ -256,6 +256,20 @@ fn a_message_over_the_limit_is_not_written() {
     assert!(matches!(value.to_message(), Err(EncodeError::Bytes(_))));
 }
 
+#[test]
+fn bytes_in_parts_are_written_as_if_they_were_one() {
+    for parts in [&[][..], &[b"abc".as_slice()], &[b"abc", b"", b"defgh"]] {
+        let mut written = Vec::new();
+        let parts: Vec<Bytes> = parts.iter().map(|part| Bytes::copy_from_slice(part)).collect();
+        append_bytes(&mut written, &parts).unwrap();
+        let whole = Plain::Bytes(BytesKind::Uint8Array, parts.concat().into()).to_message().unwrap();
+        assert_eq!(written, whole.bytes);
+    }
+    let long = [Bytes::from(vec![0; crate::rpc::MESSAGE_BYTES_MAX])];
+    let mut written = Vec::new();
+    assert!(matches!(append_bytes(&mut written, &long), Err(EncodeError::Bytes(_))) && written.is_empty());
+}
+
 /// Bytes that mean something in either format.
 const TAGS: &[u8] = b"AoI\"^{$;:',Vr\\B\x00\x01\xff";
 

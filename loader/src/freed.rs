@@ -1,0 +1,30 @@
+//! Giving freed memory back to the system.
+//!
+//! The C library keeps what is freed for whoever allocates next. Isolates allocate in bursts of a hundred megabytes, each on
+//! a thread of its own, and so with a stock of its own: without this a process would hold gigabytes that nobody uses.
+
+use std::time::Duration;
+
+/// What the C library may keep, in bytes: enough for a few passes, so that not each of them asks the system.
+const KEPT_MAX: usize = 16 << 20;
+
+/// How long isolates may have been ending before what they freed is given back.
+pub(crate) const GIVE_BACK_AFTER: Duration = Duration::from_secs(1);
+
+/// Gives back what the C library keeps, where that is more than [`KEPT_MAX`]. Takes some milliseconds then, in which other
+/// threads may wait to allocate.
+#[cfg(target_env = "gnu")]
+pub(crate) fn give_back() {
+    // SAFETY: both only look at, and tidy up, the allocator's own state, under its own locks.
+    unsafe {
+        if libc::mallinfo2().fordblks > KEPT_MAX {
+            libc::malloc_trim(0);
+        }
+    }
+}
+
+/// Other C libraries keep little.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn give_back() {
+    let _ = KEPT_MAX;
+}
