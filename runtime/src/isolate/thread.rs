@@ -216,6 +216,11 @@ impl Thread {
         if let Some(key) = &object {
             invocation.set_object(&key.id);
         }
+        if invocation.cpu_remaining_ns() == Some(0) {
+            // A budget of nothing is used up before anything runs. The isolate has done nothing wrong.
+            invocation.hold_reply(reply);
+            return self.end_invocation(id, Some(Cause::ExceededCpu));
+        }
         let target = (&*entrypoint, object.as_deref());
         self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
     }
