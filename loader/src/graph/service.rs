@@ -143,7 +143,12 @@ fn props(json: &str) -> Result<Message, RpcError> {
 
 impl Capability for Service {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        self.start(call, reply).1
+        let caller = reply.caller();
+        let (invocation, pipeline) = self.start(call, reply);
+        if let Some(invocation) = invocation {
+            caller.on_gone(move || invocation.end(Cause::Canceled));
+        }
+        pipeline
     }
 
     fn counts_as_subrequest(&self) -> bool {

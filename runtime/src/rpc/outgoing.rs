@@ -3,7 +3,7 @@
 use super::deserialize::{Stack, deserialize};
 use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, RpcState};
-use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, Reply, Waiter, errors};
+use super::{Answer, Awaiting, Call, Cap, CapKind, Op, PATH_MAX, Reply, Waiter, errors};
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::js::{throw_error, throw_type_error};
@@ -19,6 +19,8 @@ pub(crate) struct OutgoingCall {
     answer: Option<Answer>,
     /// What keeps the invocation from counting as hung; none for a call that it does not wait for.
     hold: Option<Hold>,
+    /// Goes with the invocation: the callee hears that nobody waits.
+    _awaiting: Awaiting,
 }
 
 impl OutgoingCall {
@@ -96,6 +98,13 @@ pub(crate) fn start<'s>(
     }
     let arrived = v8::PromiseResolver::new(scope)?;
     let id = rpc.next_id();
+    let shared = isolate.shared.clone();
+    let invocation_id = invocation.id;
+    let waiter = Waiter::new(&shared, invocation_id, invocation.waiter());
+    let reply = Reply::awaited_by(Some(waiter), move |answer| {
+        shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
+    });
+    let (reply, awaiting) = reply.awaited();
     rpc.calls.borrow_mut().insert(
         id,
         OutgoingCall {
@@ -103,14 +112,9 @@ pub(crate) fn start<'s>(
             arrived: v8::Global::new(scope, arrived),
             answer: None,
             hold: (waits == Waits::Yes).then(|| Hold::new(&invocation, HoldKind::Io)),
+            _awaiting: awaiting,
         },
     );
-    let shared = isolate.shared.clone();
-    let invocation_id = invocation.id;
-    let waiter = Waiter::new(&shared, invocation_id, invocation.waiter());
-    let reply = Reply::awaited_by(Some(waiter), move |answer| {
-        shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
-    });
     let pipeline = cap
         .target
         .call(Call { path, op }, reply)
