@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(host: &HostShared, options: &LoaderOptions, code: WorkerCode) -> Result<Self, LoaderError> {
-        let mut checked = code::check(code, options.experimental)?;
+        let mut checked = code::check(code, options.experimental, &options.traces)?;
         checked.source.extensions = Arc::clone(&options.extensions);
         Ok(Self::of_checked(host, options, checked))
     }

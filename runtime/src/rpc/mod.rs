@@ -23,6 +23,7 @@ pub(crate) mod state;
 pub(crate) use self::reply::Waiter;
 pub use self::reply::{Awaiting, Caller, Reply};
 use crate::limits::{Cause, Usage};
+use crate::trace::Origin;
 
 /// The largest serialized value that may cross in one message, as on the platform.
 pub const MESSAGE_BYTES_MAX: usize = 32 << 20;
@@ -66,6 +67,16 @@ pub struct Call {
     /// Property names from the capability's object to the member meant; at most [`PATH_MAX`].
     pub path: Vec<String>,
     pub op: Op,
+    /// What led to it.
+    pub origin: Origin,
+}
+
+impl Call {
+    /// A call that nothing led to.
+    #[must_use]
+    pub fn new(path: Vec<String>, op: Op) -> Self {
+        Self { path, op, origin: Origin::default() }
+    }
 }
 
 /// The deepest property path one call may name.

@@ -4,6 +4,7 @@ use super::deserialize::{Stack, deserialize};
 use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, RpcState};
 use super::{Answer, Awaiting, Call, Cap, CapKind, Op, PATH_MAX, Reply, Waiter, errors};
+use crate::api::tracing::current_span;
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::js::{throw_error, throw_type_error};
@@ -96,6 +97,8 @@ pub(crate) fn start<'s>(
         throw_error(scope, message);
         return None;
     }
+    let span = invocation.tracer().and_then(|_| current_span(scope));
+    let origin = invocation.origin_of_call(span);
     let arrived = v8::PromiseResolver::new(scope)?;
     let id = rpc.next_id();
     let shared = isolate.shared.clone();
@@ -117,7 +120,7 @@ pub(crate) fn start<'s>(
     );
     let pipeline = cap
         .target
-        .call(Call { path, op }, reply)
+        .call(Call { path, op, origin }, reply)
         .and_then(|target| rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::Pipeline).ok());
     Some(Started { arrived: arrived.get_promise(scope), call: id, pipeline })
 }
