@@ -18,7 +18,7 @@ use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError, Waiter};
 use crate::trace::tracer::Tracer;
-use crate::trace::{Origin, SpanId};
+use crate::trace::{ErrorInfo, Origin, SpanId};
 use meter::{Listeners, Meter};
 
 /// What callers get when nothing is left that could ever produce their answer.
