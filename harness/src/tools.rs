@@ -114,7 +114,7 @@ impl PassHost for ToolsHost {
 /// Calls a method of the tools. Dropping the future leaves the tool running: it is the user's own.
 async fn call(tools: &Arc<dyn Capability>, method: &str, values: Vec<Plain>) -> Result<Message, RpcError> {
     let (reply, answer) = Reply::channel();
-    tools.call(Call { path: vec![method.to_owned()], op: Op::Call(arguments(values)) }, reply);
+    tools.call(Call::new(vec![method.to_owned()], Op::Call(arguments(values))), reply);
     match answer.await {
         Ok(answer) => answer.result,
         Err(_) => Err(RpcError::ended(Cause::Canceled)),

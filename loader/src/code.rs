@@ -104,13 +104,13 @@ pub struct CheckedCode {
 }
 
 /// Checks everything that can be known without starting it, in the platform's order. `parent` says whether the one who
-/// loads may pass on the permission for experimental flags.
+/// loads may pass on the permission for experimental flags; `activity` counts its traces.
 ///
 /// A main module that is missing or no ES module is not found here: the platform reports it as a failed start.
 ///
 /// # Errors
 /// The first check that fails.
-pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, CodeError> {
+pub fn check(code: WorkerCode, parent: Experimental, activity: &Activity) -> Result<CheckedCode, CodeError> {
     let source = check_modules(code.main_module, code.modules)?;
     if code.allow_experimental && parent == Experimental::Refused {
         return Err(CodeError::AllowExperimental);
@@ -131,7 +131,7 @@ pub fn check(code: WorkerCode, parent: Experimental) -> Result<CheckedCode, Code
         cache: None,
         console: code.console,
         refuses_transfer: Some(NOT_TRANSFERABLE),
-        traces: Tails::sink(tails(code.tails), tails(code.streaming_tails), Activity::default()),
+        traces: Tails::sink(tails(code.tails), tails(code.streaming_tails), activity.clone()),
         on_hang: code.on_hang,
         clock: code.clock,
         objects: Vec::new(),

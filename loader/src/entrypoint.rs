@@ -60,7 +60,7 @@ impl Entrypoint {
     /// Calls a method. `args` is an array: the arguments. Dropping the future ends the invocation as canceled.
     pub fn call_method(&self, method: &str, args: Message) -> Answering {
         let (reply, answer) = Reply::channel();
-        let call = Call { path: vec![method.to_owned()], op: Op::Call(args) };
+        let call = Call::new(vec![method.to_owned()], Op::Call(args));
         let (invocation, _) = self.invoke(call, reply, None);
         Answering { answer, invocation: Some(invocation) }
     }
@@ -104,7 +104,10 @@ impl Entrypoint {
 
 impl Capability for Entrypoint {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        self.invoke(call, reply, None).1
+        let caller = reply.caller();
+        let (invocation, pipeline) = self.invoke(call, reply, None);
+        caller.on_gone(move || invocation.end(Cause::Canceled));
+        pipeline
     }
 
     fn counts_as_subrequest(&self) -> bool {

@@ -18,6 +18,7 @@ use crate::live::{LiveSet, Metrics};
 use crate::loader::WorkerLoader;
 use crate::placement::Placement;
 use crate::pool::PoolConfig;
+use crate::tails::Activity;
 
 /// Isolates alive at once when the host does not say: what one process can hold under the usual 65,530 memory
 /// mappings, with room to spare.
@@ -85,6 +86,8 @@ pub struct LoaderOptions {
     pub extensions: Arc<[ExtensionModule]>,
     /// Of Workers that load through a binding.
     pub caller_caps: CallerCaps,
+    /// Counts the traces of Workers that are loaded.
+    pub traces: Activity,
 }
 
 impl Default for LoaderOptions {
@@ -97,6 +100,7 @@ impl Default for LoaderOptions {
             tenant: None,
             extensions: Arc::default(),
             caller_caps: CallerCaps::default(),
+            traces: Activity::default(),
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(host: &HostShared, options: &LoaderOptions, code: WorkerCode) -> Result<Self, LoaderError> {
-        let mut checked = code::check(code, options.experimental)?;
+        let mut checked = code::check(code, options.experimental, &options.traces)?;
         checked.source.extensions = Arc::clone(&options.extensions);
         Ok(Self::of_checked(host, options, checked))
     }
@@ -341,10 +341,7 @@ impl Worker {
         let reply = match place {
             None => reply,
             // Given back ahead of the answer: whoever has that may start another at once.
-            Some(place) => Reply::new(move |answer| {
-                drop(place);
-                reply.send(answer);
-            }),
+            Some(place) => reply.preceded_by(move || drop(place)),
         };
         let on_end = on_end.unwrap_or_else(|| Box::new(drop));
         let pending = PendingCall { entrypoint: entrypoint.clone(), call, reply, on_end };

@@ -127,7 +127,7 @@ function redirect(wire, status, location, bytes, urls) {
 // Sends a request; while it waits for the answer, `signal` ends it at both sides.
 function send(service, wire, signal) {
   if (!native.traced()) return sendUntraced(service, wire, signal);
-  const { open, note } = load('tracing');
+  const { open, note, within } = load('tracing');
   const opened = open('fetch');
   const { span } = opened;
   note(opened, 'network.protocol.name', 'http');
@@ -135,7 +135,7 @@ function send(service, wire, signal) {
   note(opened, 'http.request.method', wire.method);
   note(opened, 'url.full', wire.url);
   if (isView(wire.body)) note(opened, 'http.request.body.size', wire.body.byteLength);
-  return apply(promiseThen, sendUntraced(service, wire, signal), [
+  return apply(promiseThen, within(opened, () => sendUntraced(service, wire, signal), []), [
     (answer) => {
       const { status, body } = answer;
       note(opened, 'http.response.status_code', status);

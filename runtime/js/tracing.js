@@ -171,6 +171,7 @@ return {
   around,
   open,
   note,
+  within,
   // A message that was published on a diagnostics channel.
   publish: native.publish,
   traced: native.traced,

@@ -68,3 +68,18 @@ return await methods(env, 'm() { return 1; }', { limits: { cpuMs: 'a' } }).m();
 return await methods(env, 'm() { const a = []; for (;;) a.push(new Array(1000).fill(a.length)); }').m();
 //// differs: workerd sets no limit to the heap, and would end
 //// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded memory limit.","overloaded":true,"remote":true}}
+
+//// case: a CPU limit of nothing
+const out = [];
+for (let i = 0; i < 10; i++) out.push(await settled(env.LOADER.load(worker('export default { m() { return 1; } }', { limits: { cpuMs: 0 } })).getEntrypoint().m(1)));
+for (let i = 0; i < 10; i++) out.push(await settled(env.LOADER.load(worker('export default { m() { return 1; } }')).getEntrypoint(null, { limits: { cpuMs: 0.9 } }).m(1)));
+return [out.length, [...new Set(out.map((one) => JSON.stringify(one)))]];
+//// differs: workerd enforces no limits
+//// => {"value":[20,["{\"error\":{\"$\":\"Error\",\"name\":\"Error\",\"message\":\"Worker exceeded CPU time limit.\",\"overloaded\":true,\"remote\":true}}"]]}
+
+//// case: long names are distinct
+const code = (n) => () => worker(`export default { m() { return ${n}; } }`);
+const out = [];
+for (const [name, n] of [['x'.repeat(256), 1], ['x'.repeat(257), 2], ['x'.repeat(5000), 3], ['x'.repeat(4999) + 'y', 4], ['x'.repeat(5000), 5]]) out.push(await env.LOADER.get(name, code(n)).getEntrypoint().m(1));
+return out;
+//// => {"value":[1,2,3,4,3]}

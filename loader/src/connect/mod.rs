@@ -96,7 +96,7 @@ impl ConnectRequest {
         .collect();
         let arguments = Plain::arguments(vec![Plain::Object(fields)]);
         let arguments = arguments.map_err(|error| RpcError::new("RangeError", error.to_string()))?;
-        Ok(Call { path: vec![CONNECT.to_owned()], op: Op::Call(arguments) })
+        Ok(Call::new(vec![CONNECT.to_owned()], Op::Call(arguments)))
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn lost() -> RpcError {
 
 fn call_of(path: &[&str], arguments: Vec<Plain>) -> Option<Call> {
     let arguments = Plain::arguments(arguments).ok()?;
-    Some(Call { path: path.iter().map(ToString::to_string).collect(), op: Op::Call(arguments) })
+    Some(Call::new(path.iter().map(ToString::to_string).collect(), Op::Call(arguments)))
 }
 
 /// Calls a capability and waits for its answer. `None`: it failed, or is gone.

@@ -227,5 +227,5 @@ impl Drop for ReadBody {
 fn method(name: &str) -> Call {
     // An empty array is far below the bound on messages.
     let arguments = Plain::arguments(Vec::new()).unwrap_or_else(|_| Message::default());
-    Call { path: vec![name.to_owned()], op: Op::Call(arguments) }
+    Call::new(vec![name.to_owned()], Op::Call(arguments))
 }

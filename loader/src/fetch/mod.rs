@@ -108,7 +108,7 @@ impl FetchRequest {
     /// # Errors
     /// It is too large.
     pub fn into_call(self) -> Result<Call, FetchError> {
-        Ok(Call { path: vec![FETCH.to_owned()], op: Op::Call(wire::write_request(self)?) })
+        Ok(Call::new(vec![FETCH.to_owned()], Op::Call(wire::write_request(self)?)))
     }
 
     /// The request that a call delivers; `None` when the call is no fetch.

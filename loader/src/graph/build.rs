@@ -321,6 +321,7 @@ fn code(
         tenant: None,
         extensions: Arc::clone(extensions),
         caller_caps: options.caller_caps.lowest(worker.caller_caps),
+        traces: activity.clone(),
     };
     Ok(CheckedCode {
         source: WorkerSource { main_module, modules, extensions: Arc::clone(extensions) },

@@ -84,7 +84,7 @@ impl Service {
     /// What the service threw, or why it could not be asked.
     pub async fn call_method(&self, method: &str, arguments: Vec<Plain>) -> Result<Message, RpcError> {
         let arguments = Plain::arguments(arguments).map_err(|error| RpcError::new("Error", error.to_string()))?;
-        let call = Call { path: vec![method.to_owned()], op: loaderd_runtime::rpc::Op::Call(arguments) };
+        let call = Call::new(vec![method.to_owned()], loaderd_runtime::rpc::Op::Call(arguments));
         self.answer(call).await.result
     }
 
@@ -94,7 +94,7 @@ impl Service {
     /// What the service threw, or why it could not be asked.
     pub async fn deliver(&self, kind: &str, parts: Vec<Plain>) -> Result<Message, RpcError> {
         let parts = Plain::arguments(parts).map_err(|error| RpcError::new("Error", error.to_string()))?;
-        let call = Call { path: vec![kind.to_owned()], op: loaderd_runtime::rpc::Op::Event(parts) };
+        let call = Call::new(vec![kind.to_owned()], loaderd_runtime::rpc::Op::Event(parts));
         self.answer(call).await.result
     }
 
@@ -143,7 +143,12 @@ fn props(json: &str) -> Result<Message, RpcError> {
 
 impl Capability for Service {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        self.start(call, reply).1
+        let caller = reply.caller();
+        let (invocation, pipeline) = self.start(call, reply);
+        if let Some(invocation) = invocation {
+            caller.on_gone(move || invocation.end(Cause::Canceled));
+        }
+        pipeline
     }
 
     fn counts_as_subrequest(&self) -> bool {

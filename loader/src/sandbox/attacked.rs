@@ -72,7 +72,7 @@ pub fn attack(bytes: &[u8]) {
     let worker = RemoteWorker::start(&process, request, None);
     let entrypoint = worker.entrypoint(EntrypointSpec::default());
     let host = Cap { kind: CapKind::Object, target: Arc::new(Host) };
-    let call = Call { path: Vec::new(), op: Op::Call(Message { bytes: Vec::new().into(), caps: vec![host] }) };
+    let call = Call::new(Vec::new(), Op::Call(Message { bytes: Vec::new().into(), caps: vec![host] }));
     let (on_reply, on_report) = (once(&replied), once(&reported));
     let invoked = entrypoint.invoke(call, Reply::new(move |_| on_reply()), Box::new(move |_| on_report()));
     process.session().attacked_with(bytes);

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use loaderd_runtime::rpc::plain::Plain;
 use loaderd_runtime::rpc::{Call, Capability, Op, Reply};
-use loaderd_runtime::trace::{Trace, TraceEvent, TraceSink, TraceStart, Traced};
+use loaderd_runtime::trace::{Origin, Trace, TraceEvent, TraceSink, TraceStart, Traced};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
@@ -30,6 +30,10 @@ use stream::Stream;
 
 /// Traces on their way to one tail that it has not answered yet. Over it they are dropped.
 pub const DELIVERIES_MAX: usize = 256;
+
+/// How far traces of deliveries of traces go. Two Workers may be each other's tails, or call one another from theirs; what
+/// they do about the trace of a trace, so many times over, is nobody's to hear.
+pub const TAIL_DEPTH_MAX: u8 = 4;
 
 /// An entrypoint of this name is for tests of the platform; nobody hears of its invocations.
 const UNTRACED: &str = "test";
@@ -80,16 +84,21 @@ impl TraceSink for Tails {
             return None;
         }
         let hears = |tail: &&Tail| !(start.delivers_trace && tail.relation == Relation::Own);
+        if start.origin.tail_depth >= TAIL_DEPTH_MAX {
+            return None;
+        }
         let items: Vec<_> = self.items.iter().filter(hears).cloned().collect();
         let streams: Vec<_> = self.streams.iter().filter(hears).cloned().collect();
         if items.is_empty() && streams.is_empty() {
             return None;
         }
         let names = Names { entrypoint: start.entrypoint.clone() };
+        let origin = Origin { span: None, tail_depth: start.origin.tail_depth + 1 };
         Some(Arc::new(OpenTrace {
             item: Mutex::new((!items.is_empty()).then(Item::default)),
             items,
-            streams: streams.into_iter().map(|tail| Stream::new(tail.service, self.activity.clone())).collect(),
+            streams: streams.into_iter().map(|tail| Stream::new(tail.service, origin, self.activity.clone())).collect(),
+            origin,
             names,
             onset: Mutex::new(None),
             sequence: AtomicU64::new(0),
@@ -105,6 +114,8 @@ struct OpenTrace {
     items: Vec<Tail>,
     item: Mutex<Option<Item>>,
     streams: Vec<Arc<Stream>>,
+    /// Of what it is delivered with.
+    origin: Origin,
     names: Names,
     onset: Mutex<Option<encode::Ids>>,
     sequence: AtomicU64,
@@ -157,7 +168,7 @@ impl OpenTrace {
                 waiting.fetch_sub(1, Ordering::Relaxed);
                 drop(busy);
             });
-            let call = Call { path: vec!["tail".to_owned()], op: Op::Event(arguments) };
+            let call = Call { path: vec!["tail".to_owned()], op: Op::Event(arguments), origin: self.origin };
             // Nothing is asked of its result.
             drop(tail.service.call(call, reply));
         }

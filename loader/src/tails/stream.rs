@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use loaderd_runtime::rpc::plain::Plain;
 use loaderd_runtime::rpc::{Answer, Call, Capability, Op, Reply};
+use loaderd_runtime::trace::Origin;
 use parking_lot::Mutex;
 
 use super::Activity;
@@ -19,6 +20,7 @@ const EVENT_BYTES: usize = 64;
 /// See the module.
 pub(super) struct Stream {
     state: Mutex<State>,
+    origin: Origin,
     activity: Activity,
 }
 
@@ -41,9 +43,9 @@ enum To {
 }
 
 impl Stream {
-    pub(super) fn new(service: Arc<dyn Capability>, activity: Activity) -> Arc<Self> {
+    pub(super) fn new(service: Arc<dyn Capability>, origin: Origin, activity: Activity) -> Arc<Self> {
         let state = State { to: To::Service(service), queue: Vec::new(), bytes: 0, dropped: 0, sending: false };
-        Arc::new(Self { state: Mutex::new(state), activity })
+        Arc::new(Self { state: Mutex::new(state), origin, activity })
     }
 
     /// Puts an event into the stream. Never blocks.
@@ -98,7 +100,8 @@ impl Stream {
             drop(busy);
         });
         // What stands for the result is of no use: the answer is awaited.
-        drop(target.call(Call { path: vec![path.to_owned()], op }, reply));
+        let call = Call { path: vec![path.to_owned()], op, origin: self.origin };
+        drop(target.call(call, reply));
     }
 
     /// The onset is answered with a session or null, a batch with whether to stop. A tail that failed gets no more.

@@ -146,7 +146,7 @@ async fn receive(end: &WebSocketEnd) -> Frame {
     };
     let (reply, answer) = Reply::channel();
     // Nothing is pipelined on a frame.
-    drop(end.target.call(Call { path: vec!["receive".to_owned()], op: Op::Call(arguments) }, reply));
+    drop(end.target.call(Call::new(vec!["receive".to_owned()], Op::Call(arguments)), reply));
     answer.await.map_or(Frame::Lost, Frame::from_answer)
 }
 
@@ -155,6 +155,6 @@ async fn send(end: &WebSocketEnd, frame: Frame) -> bool {
     let sent: Result<_, RpcError> = frame.to_arguments();
     let Ok(arguments) = sent else { return false };
     let (reply, answer) = Reply::channel();
-    drop(end.target.call(Call { path: vec!["send".to_owned()], op: Op::Call(arguments) }, reply));
+    drop(end.target.call(Call::new(vec!["send".to_owned()], Op::Call(arguments)), reply));
     answer.await.is_ok_and(|answer| answer.result.is_ok())
 }

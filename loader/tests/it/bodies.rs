@@ -71,7 +71,7 @@ async fn read(source: &Arc<dyn Capability>, wanted: Option<u32>) -> Result<Optio
 async fn ask(source: &Arc<dyn Capability>, method: &str, argument: Option<u32>) -> Result<Plain, RpcError> {
     let (reply, answer) = Reply::channel();
     let arguments = Plain::arguments(argument.into_iter().map(Plain::from).collect()).expect("short arguments");
-    drop(source.call(Call { path: vec![method.to_owned()], op: Op::Call(arguments) }, reply));
+    drop(source.call(Call::new(vec![method.to_owned()], Op::Call(arguments)), reply));
     let message = answer.await.expect("an answer").result?;
     Ok(Plain::from_message(&message).expect("plain data"))
 }
@@ -168,7 +168,7 @@ async fn cancelling_answers_who_waits_and_drops_the_connection() {
     let body = http_body_util::StreamBody::new(frames);
     let source = stream(Body::from_http(body, &Handle::current()));
     let (reply, answer) = Reply::channel();
-    let call = || Call { path: vec!["read".to_owned()], op: Op::Call(Plain::arguments(Vec::new()).expect("none")) };
+    let call = || Call::new(vec!["read".to_owned()], Op::Call(Plain::arguments(Vec::new()).expect("none")));
     drop(source.call(call(), reply));
     settle().await;
     let second = read(&source, None).await.expect_err("one read at a time");

@@ -1,6 +1,7 @@
 //! The checks on code that need no isolate, with the platform's texts.
 
 use loaderd_loader::code::{CODE_BYTES_MAX, CodeError, ENV_BYTES_MAX, check};
+use loaderd_loader::tails::Activity;
 use loaderd_loader::{ModuleSource, WorkerCode};
 use loaderd_runtime::compat::Experimental;
 use loaderd_runtime::modules::ModuleContent;
@@ -93,7 +94,9 @@ fn refused_code() {
         ),
     ];
     for (code, class, text) in cases {
-        let error = check(code, Experimental::Refused).err().unwrap_or_else(|| panic!("accepted, not: {text}"));
+        let error = check(code, Experimental::Refused, &Activity::default())
+            .err()
+            .unwrap_or_else(|| panic!("accepted, not: {text}"));
         assert_eq!((error.class(), error.to_string().as_str()), (class, text));
     }
 }
@@ -116,10 +119,10 @@ fn accepted_code() {
         ("a flag that the date turns on anyway", flags("2026-07-01", &["formdata_parser_supports_files"])),
     ];
     for (what, code) in cases {
-        assert_eq!(check(code, Experimental::Refused).err(), None, "{what}");
+        assert_eq!(check(code, Experimental::Refused, &Activity::default()).err(), None, "{what}");
     }
     let experimental = WorkerCode { allow_experimental: true, ..flags("2026-07-01", &["experimental"]) };
-    assert_eq!(check(experimental, Experimental::Allowed).err(), None);
+    assert_eq!(check(experimental, Experimental::Allowed, &Activity::default()).err(), None);
 }
 
 #[test]

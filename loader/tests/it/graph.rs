@@ -246,5 +246,5 @@ async fn what_cannot_be_served_is_said_by_name() {
     };
     let errors = Graph::start(&config, &host(), &GraphOptions::default()).await.err().expect("does not start");
     let texts: Vec<_> = errors.iter().map(ToString::to_string).collect();
-    assert_eq!(texts, ["service files: Directory named \"/no/such/folder\" not found."]);
+    assert_eq!(texts, ["service files: Directory named \"files\" not found: /no/such/folder"]);
 }

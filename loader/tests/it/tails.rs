@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loaderd_loader::config::{Config, ServiceDesignator, Worker};
+use loaderd_loader::config::{BindingValue, Config, ServiceDesignator, Worker};
 use loaderd_loader::fetch::FetchRequest;
 use loaderd_loader::graph::Graph;
 use loaderd_runtime::limits::ResourceLimits;
@@ -83,6 +83,7 @@ const TAIL: &str = r#"
           if (event.event.type === 'outcome') lines.push(names.join('; '));
         };
       },
+      note(text) { lines.push(text); },
       seen(_, env, ctx) { return lines.splice(0).sort().join('\n'); },
     };
 "#;
@@ -180,4 +181,146 @@ async fn a_tail_is_no_burden() {
         assert_eq!(response.status, 201);
     }
     assert_eq!(seen(&graph).await, "alive");
+}
+
+/// Says of each invocation that it hears of which trace it is in, which span it came from and which it is, by letters.
+const IDS: &str = "
+    const letters = new Map();
+    const letter = (id) => {
+      if (id === undefined) return '-';
+      if (!letters.has(id)) letters.set(id, String.fromCharCode(97 + letters.size));
+      return letters.get(id);
+    };
+    const traces = new Map();
+    export default {
+      tailStream(onset) {
+        const { spanContext: { traceId, spanId }, invocationId, event: { info, entrypoint, spanId: own } } = onset;
+        const events = [{ what: info.type, at: [traceId, spanId, own] }];
+        traces.set(invocationId, events);
+        return ({ event, spanContext: { traceId, spanId } }) => {
+          if (event.type === 'spanOpen') events.push({ what: event.name, at: [traceId, spanId, event.spanId] });
+        };
+      },
+      seen() {
+        const lines = [];
+        for (const events of traces.values()) {
+          for (const { what, at } of events) lines.push(`${what} ${at.map(letter).join('')}`);
+        }
+        traces.clear();
+        letters.clear();
+        return lines.join('; ');
+      },
+    };";
+
+#[tokio::test]
+async fn what_an_invocation_causes_is_in_its_trace() {
+    let main = r#"export default {
+      async fetch(request, env) {
+        await env.callee.fetch('http://callee/');
+        await env.methods.hello();
+        return new Response();
+      },
+    }"#;
+    let callee = r#"import { WorkerEntrypoint } from 'cloudflare:workers';
+    export class Methods extends WorkerEntrypoint { hello() {} }
+    export default { fetch() { return new Response(); } }"#;
+    let methods = ServiceDesignator { entrypoint: Some("Methods".into()), ..ServiceDesignator::to("callee") };
+    let bindings = vec![
+        site::binding("callee", BindingValue::Service(ServiceDesignator::to("callee"))),
+        site::binding("methods", BindingValue::Service(methods)),
+    ];
+    let heard = |worker: Worker| Worker { streaming_tails: vec![ServiceDesignator::to("tail")], ..worker };
+    let services = vec![
+        site::worker_service("main", heard(site::worker(main, &[], bindings))),
+        site::worker_service("callee", heard(site::worker(callee, &[], Vec::new()))),
+        site::worker_service("tail", site::worker(IDS, &[], Vec::new())),
+    ];
+    let config = Config { services, ..Config::default() };
+    let (graph, _host) = site::start(&config).await.expect("a configuration that runs");
+    // A trace of three invocations and the span of one fetch, and then another trace.
+    for _ in 0..2 {
+        fetch(&graph, "/").await;
+        assert_eq!(seen(&graph).await, "fetch a-b; fetch abc; fetch acd; jsrpc abe");
+    }
+}
+
+#[tokio::test]
+async fn tails_of_each_other_come_to_an_end() {
+    let source = "
+        let heard = 0;
+        export default {
+          fetch() { return new Response(); },
+          tail() { heard += 1; },
+          tailStream() { heard += 1; },
+          seen() { return `${heard}`; },
+        };";
+    let with = |tail: &str| {
+        let tails = vec![ServiceDesignator::to(tail)];
+        Worker { tails: tails.clone(), streaming_tails: tails, ..site::worker(source, &[], Vec::new()) }
+    };
+    let services = vec![site::worker_service("main", with("tail")), site::worker_service("tail", with("main"))];
+    let config = Config { services, ..Config::default() };
+    let (graph, _host) = site::start(&config).await.expect("a configuration that runs");
+    fetch(&graph, "/").await;
+    // The request's trace is told in two ways, what is done about each of them again in two, and so on.
+    assert_eq!(seen(&graph).await, (2 + 8).to_string());
+}
+
+/// Loads a Worker with tails of both kinds, one of them an entrypoint of its own.
+const LOADING: &str = r#"
+    import { WorkerEntrypoint } from 'cloudflare:workers';
+    const CHILD = `export default {
+      fetch(request) {
+        console.log('in the child');
+        if (request.url.endsWith('/loop')) for (;;);
+        if (request.url.endsWith('/throw')) throw new TypeError('thrown');
+        return new Response('done', { status: 202 });
+      },
+    }`;
+    export class Heard extends WorkerEntrypoint {
+      async tail([item]) { await this.env.tail.note(`${this.ctx.props.of} ${item.outcome}`); }
+    }
+    export default {
+      async fetch(request, env, ctx) {
+        const worker = env.loader.load({
+          compatibilityDate: '2026-07-01', mainModule: 'm.js', modules: { 'm.js': CHILD }, limits: { cpuMs: 300 },
+          tails: [env.tail, ctx.exports.Heard({ props: { of: 'entrypoint' } })],
+          streamingTails: [env.tail], allowExperimental: true,
+        });
+        return worker.getEntrypoint().fetch(request);
+      },
+    };
+"#;
+
+#[tokio::test]
+async fn loaded_workers_have_the_tails_that_they_are_given() {
+    let bindings = vec![
+        site::binding("loader", BindingValue::WorkerLoader { id: None }),
+        site::binding("tail", BindingValue::Service(ServiceDesignator::to("tail"))),
+    ];
+    let graph = start(site::worker(LOADING, &["experimental"], bindings), TAIL).await;
+    let cases = [
+        (
+            "/",
+            r#"entrypoint ok
+ok; GET http://host/ 202; CPU; log ["in the child"]; false
+onset fetch; log ["in the child"]; return 202; outcome ok"#,
+        ),
+        (
+            "/throw",
+            r#"entrypoint exception
+exception; GET http://host/throw undefined; CPU; log ["in the child"]; TypeError thrown Object.fetch; false
+onset fetch; log ["in the child"]; exception thrown; outcome exception"#,
+        ),
+        (
+            "/loop",
+            r#"entrypoint exceededCpu
+exceededCpu; GET http://host/loop undefined; CPU; log ["in the child"]; Error Worker exceeded CPU time limit. nowhere; false
+onset fetch; log ["in the child"]; exception Worker exceeded CPU time limit.; outcome exceededCpu"#,
+        ),
+    ];
+    for (path, wanted) in cases {
+        fetch(&graph, path).await;
+        assert_eq!(seen(&graph).await, wanted, "{path}");
+    }
 }

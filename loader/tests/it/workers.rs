@@ -157,13 +157,60 @@ async fn fifty_requests_at_once_each_load_a_worker_and_leave_nothing() {
         futures::future::join_all(calls).await;
     }
     assert_eq!(host.metrics().loads, 201);
-    // What a finished invocation had loaded goes with it; the parent stays.
+    only_the_parent_is_left(&host).await;
+}
+
+/// What a finished invocation had loaded goes with it; the parent stays.
+async fn only_the_parent_is_left(host: &LoaderHost) {
     let gone = tokio::time::timeout(Duration::from_secs(30), async {
         while host.metrics().alive > 1 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     });
     gone.await.unwrap_or_else(|_| panic!("left over: {:?}", host.metrics()));
+}
+
+/// Each method leaves a call of a Worker unanswered that would run for ever.
+const LEAVING_PARENT: &str = "
+    const CHILD = `
+      import { WorkerEntrypoint } from 'cloudflare:workers';
+      export default class extends WorkerEntrypoint {
+        ready() {}
+        wait() { setInterval(() => {}, 1000); return new Promise(() => {}); }
+        fetch() { return this.wait(); }
+      }`;
+    const child = async (loader) => {
+      const code = { compatibilityDate: '2026-07-01', mainModule: 'm.js', modules: { 'm.js': CHILD } };
+      const entrypoint = loader.load(code).getEntrypoint();
+      await entrypoint.ready();
+      return entrypoint;
+    };
+    export default {
+      async returns(_, { loader }) { (await child(loader)).wait(); },
+      async fetches(_, { loader }) { (await child(loader)).fetch('http://child/'); },
+      async throws(_, { loader }) { (await child(loader)).wait(); throw new Error('thrown'); },
+      async aborts(_, { loader }, ctx) { (await child(loader)).wait(); ctx.abort(new Error('aborted')); },
+      async waits(_, { loader }) { await (await child(loader)).wait(); },
+    };
+";
+
+#[tokio::test]
+async fn a_call_ends_with_whoever_made_it() {
+    let (graph, host) = start(&config(LEAVING_PARENT.into()), None).await;
+    let service = graph.service(&ServiceDesignator::to("main"));
+    for method in ["returns", "fetches", "throws", "aborts"] {
+        // How it ends is not what this is about.
+        let _ended = service.call_method(method, vec![Plain::Null]).await;
+        only_the_parent_is_left(&host).await;
+    }
+    // Its client goes.
+    let mut waiting = Box::pin(service.call_method("waits", vec![Plain::Null]));
+    while host.metrics().alive < 2 {
+        assert!(futures::poll!(&mut waiting).is_pending());
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    drop(waiting);
+    only_the_parent_is_left(&host).await;
 }
 
 #[tokio::test]

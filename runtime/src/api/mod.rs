@@ -37,7 +37,7 @@ mod rpc_values;
 mod stack_traces;
 mod structured_clone;
 mod timers;
-mod tracing;
+pub(crate) mod tracing;
 mod unsafe_eval;
 mod url;
 mod url_pattern;

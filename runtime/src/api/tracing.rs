@@ -68,7 +68,7 @@ fn with_tracer(scope: &v8::Isolate, tell: impl FnOnce(&Tracer, f64)) {
 }
 
 /// The span the program is in, which follows it through its asynchronous calls.
-fn current_span(scope: &mut v8::PinScope<'_, '_>) -> Option<SpanId> {
+pub(crate) fn current_span(scope: &mut v8::PinScope<'_, '_>) -> Option<SpanId> {
     let frame = v8::Local::<v8::Object>::try_from(super::async_context::current_frame(scope)).ok()?;
     let name = v8::String::new(scope, "span")?;
     // A frame is an object of our own making, without a prototype.

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
 
 use super::args::{copy_bytes, set_function, throw_error};
 use super::imports::{imported, number};
@@ -90,14 +91,23 @@ fn get<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retur
     returned.set(v8::Array::new_with_elements(scope, &[worker, wanted]).into());
 }
 
-/// A text that no other name has. One that is not well-formed UTF-16 has no text of its own and is spelled out.
+/// A Worker's name is kept as it is up to this many UTF-16 code units, and as a digest beyond.
+const NAME_UNITS_MAX: usize = 256;
+
+/// A short text that no other name has. A name that is long, or no well-formed UTF-16, is kept as a digest of it.
 fn distinct_name(scope: &v8::Isolate, name: v8::Local<'_, v8::String>) -> String {
-    const SPELLED_OUT: char = '\0';
+    /// No name that is kept as it is begins with it.
+    const DIGEST: char = '\0';
     let mut units = vec![0; name.length()];
     name.write_v2(scope, 0, &mut units, v8::WriteFlags::empty());
+    let short = units.len() <= NAME_UNITS_MAX;
     match String::from_utf16(&units) {
-        Ok(name) if !name.starts_with(SPELLED_OUT) => name,
-        _ => units.iter().fold(SPELLED_OUT.to_string(), |text, unit| text + &format!("{unit:04x}")),
+        Ok(name) if short && !name.starts_with(DIGEST) => name,
+        _ => {
+            let bytes: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+            let digest = Sha256::digest(&bytes);
+            digest.iter().fold(DIGEST.to_string(), |text, byte| text + &format!("{byte:02x}"))
+        }
     }
 }
 

@@ -17,8 +17,8 @@ use crate::limits::aside;
 use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError, Waiter};
-use crate::trace::ErrorInfo;
 use crate::trace::tracer::Tracer;
+use crate::trace::{ErrorInfo, Origin, SpanId};
 use meter::{Listeners, Meter};
 
 /// What callers get when nothing is left that could ever produce their answer.
@@ -75,6 +75,8 @@ pub(crate) struct InvocationState {
     caller: OnceCell<Caller>,
     /// Its program ended it: nothing of it goes on.
     aborted: RefCell<Option<RpcError>>,
+    /// What led to it, or to the latest event of a Durable Object.
+    origin: Cell<Origin>,
     /// Set when somebody wants its trace.
     tracer: Option<Tracer>,
 }
@@ -107,6 +109,7 @@ impl InvocationState {
             of_fetch: Cell::new(false),
             caller: OnceCell::new(),
             aborted: RefCell::default(),
+            origin: Cell::default(),
             tracer,
         })
     }
@@ -260,6 +263,16 @@ impl InvocationState {
     /// The id of the Durable Object that it is.
     pub(crate) fn object_id(&self) -> Option<Arc<str>> {
         self.object.borrow().clone()
+    }
+
+    pub(crate) fn set_origin(&self, origin: Origin) {
+        self.origin.set(origin);
+    }
+
+    /// What leads to a call that it makes in `span`.
+    pub(crate) fn origin_of_call(&self, span: Option<SpanId>) -> Origin {
+        let origin = self.origin.get();
+        Origin { span: self.tracer.as_ref().map(|tracer| tracer.context(span)).or(origin.span), ..origin }
     }
 
     /// As loaders know it.

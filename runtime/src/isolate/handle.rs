@@ -214,7 +214,10 @@ impl Entrypoint {
 
 impl Capability for Entrypoint {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
-        self.invoke_pipelined(call, reply, None).1
+        let caller = reply.caller();
+        let (invocation, pipeline) = self.invoke_pipelined(call, reply, None);
+        caller.on_gone(move || invocation.end(Cause::Canceled));
+        pipeline
     }
 
     fn counts_as_subrequest(&self) -> bool {

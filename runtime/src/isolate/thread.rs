@@ -198,6 +198,7 @@ impl Thread {
         {
             // Another event of an object that is there.
             invocation.refill();
+            invocation.set_origin(call.origin);
             let reply = event_reply(reply, on_end);
             let target = (&*entrypoint, object.as_deref());
             self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
@@ -212,9 +213,15 @@ impl Thread {
         let tracer = if object.is_none() { self.tracer(&entrypoint, &call) } else { None };
         let limits = code_limits.lowest(entrypoint.limits);
         let invocation = InvocationState::new(id, limits, on_end, &self.shared, tracer);
+        invocation.set_origin(call.origin);
         self.vm.state.add_invocation(invocation.clone());
         if let Some(key) = &object {
             invocation.set_object(&key.id);
+        }
+        if invocation.cpu_remaining_ns() == Some(0) {
+            // A budget of nothing is used up before anything runs. The isolate has done nothing wrong.
+            invocation.hold_reply(reply);
+            return self.end_invocation(id, Some(Cause::ExceededCpu));
         }
         let target = (&*entrypoint, object.as_deref());
         self.invocation_turn(&invocation, |scope| glue::dispatch_entrypoint(scope, target, call, reply, result));
@@ -227,8 +234,9 @@ impl Thread {
         let start = TraceStart {
             entrypoint: entrypoint.name.clone().filter(|name| name != "default"),
             delivers_trace: matches!(call.op, Op::Event(_)) && call.path.first().is_some_and(is_trace),
+            origin: call.origin,
         };
-        sink.begin(&start).map(Tracer::new)
+        sink.begin(&start).map(|trace| Tracer::new(trace, call.origin))
     }
 
     /// A turn of an invocation, and what follows from it: over, hung, or waiting for more.

@@ -4,7 +4,7 @@
 //! boundary are all a `Capability`, and an isolate cannot tell them apart.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 pub(crate) mod cloned_error;
 pub(crate) mod deserialize;
@@ -14,14 +14,16 @@ pub(crate) mod glue;
 pub(crate) mod host_tag;
 pub(crate) mod outgoing;
 pub mod plain;
+mod reply;
 pub(crate) mod serialize;
 pub(crate) mod serve;
 pub mod signal;
 pub(crate) mod state;
 
-use crate::invocation::InvocationId;
-use crate::isolate::inbox::Shared;
+pub(crate) use self::reply::Waiter;
+pub use self::reply::{Awaiting, Caller, Reply};
 use crate::limits::{Cause, Usage};
+use crate::trace::Origin;
 
 /// The largest serialized value that may cross in one message, as on the platform.
 pub const MESSAGE_BYTES_MAX: usize = 32 << 20;
@@ -65,6 +67,16 @@ pub struct Call {
     /// Property names from the capability's object to the member meant; at most [`PATH_MAX`].
     pub path: Vec<String>,
     pub op: Op,
+    /// What led to it.
+    pub origin: Origin,
+}
+
+impl Call {
+    /// A call that nothing led to.
+    #[must_use]
+    pub fn new(path: Vec<String>, op: Op) -> Self {
+        Self { path, op, origin: Origin::default() }
+    }
 }
 
 /// The names of the longest path that one call may have: a property, and 64 more of one another.
@@ -118,92 +130,6 @@ pub struct Answer {
 impl From<Result<Message, RpcError>> for Answer {
     fn from(result: Result<Message, RpcError>) -> Self {
         Self { result, usage: Usage::default() }
-    }
-}
-
-/// Where an answer goes: exactly one [`Answer`], also when dropped.
-pub struct Reply {
-    deliver: Option<Box<dyn FnOnce(Answer) + Send>>,
-    waiter: Option<Arc<Waiter>>,
-}
-
-/// Which invocation, of which isolate, waits for an answer, and who waits for an answer of that: an isolate looks whether
-/// its invocations wait for each other.
-pub(crate) struct Waiter {
-    isolate: Weak<Shared>,
-    invocation: InvocationId,
-    behind: Option<Arc<Waiter>>,
-    depth: usize,
-}
-
-/// Waiters behind a waiter that are known of.
-const WAITERS_MAX: usize = 16;
-
-impl Waiter {
-    pub(crate) fn new(isolate: &Arc<Shared>, invocation: InvocationId, behind: Option<Arc<Self>>) -> Arc<Self> {
-        let behind = behind.filter(|behind| behind.depth < WAITERS_MAX);
-        let depth = behind.as_ref().map_or(0, |behind| behind.depth + 1);
-        Arc::new(Self { isolate: Arc::downgrade(isolate), invocation, behind, depth })
-    }
-
-    /// The first one that is of an isolate, and its invocation.
-    pub(crate) fn first_within(self: &Arc<Self>, isolate: &Shared) -> Option<(*const Self, InvocationId)> {
-        let mut at = self;
-        loop {
-            if std::ptr::eq(at.isolate.as_ptr(), isolate) {
-                return Some((Arc::as_ptr(at), at.invocation));
-            }
-            at = at.behind.as_ref()?;
-        }
-    }
-}
-
-impl Reply {
-    /// Calls `deliver` with the answer, on whatever thread answers; it must not block.
-    pub fn new(deliver: impl FnOnce(Answer) + Send + 'static) -> Self {
-        Self { deliver: Some(Box::new(deliver)), waiter: None }
-    }
-
-    /// The same, for an invocation that waits for the answer.
-    pub(crate) fn awaited_by(waiter: Option<Arc<Waiter>>, deliver: impl FnOnce(Answer) + Send + 'static) -> Self {
-        Self { deliver: Some(Box::new(deliver)), waiter }
-    }
-
-    /// The invocation that waits for the answer, where that is known.
-    pub(crate) fn waiter(&self) -> Option<&Arc<Waiter>> {
-        self.waiter.as_ref()
-    }
-
-    /// A reply that nobody reads.
-    #[must_use]
-    pub fn ignore() -> Self {
-        Self::new(drop)
-    }
-
-    /// A reply and the future of its answer. Dropping the future does not cancel the call.
-    pub fn channel() -> (Self, futures::channel::oneshot::Receiver<Answer>) {
-        let (sender, receiver) = futures::channel::oneshot::channel();
-        (Self::new(move |answer| drop(sender.send(answer))), receiver)
-    }
-
-    pub fn send(mut self, answer: impl Into<Answer>) {
-        if let Some(deliver) = self.deliver.take() {
-            deliver(answer.into());
-        }
-    }
-}
-
-impl Drop for Reply {
-    fn drop(&mut self) {
-        if let Some(deliver) = self.deliver.take() {
-            deliver(Err(RpcError::ended(Cause::Canceled)).into());
-        }
-    }
-}
-
-impl fmt::Debug for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Reply")
     }
 }
 

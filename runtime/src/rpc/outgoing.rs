@@ -3,7 +3,8 @@
 use super::deserialize::{Stack, deserialize};
 use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, RpcState};
-use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, Waiter, errors};
+use super::{Answer, Awaiting, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, Waiter, errors};
+use crate::api::tracing::current_span;
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::js::{throw_error, throw_type_error};
@@ -19,6 +20,8 @@ pub(crate) struct OutgoingCall {
     answer: Option<Answer>,
     /// What keeps the invocation from counting as hung; none for a call that it does not wait for.
     hold: Option<Hold>,
+    /// Goes with the invocation: the callee hears that nobody waits.
+    _awaiting: Awaiting,
 }
 
 impl OutgoingCall {
@@ -94,8 +97,17 @@ pub(crate) fn start<'s>(
         throw_error(scope, message);
         return None;
     }
+    let span = invocation.tracer().and_then(|_| current_span(scope));
+    let origin = invocation.origin_of_call(span);
     let arrived = v8::PromiseResolver::new(scope)?;
     let id = rpc.next_id();
+    let shared = isolate.shared.clone();
+    let invocation_id = invocation.id;
+    let waiter = Waiter::new(&shared, invocation_id, invocation.waiter());
+    let reply = Reply::awaited_by(Some(waiter), move |answer| {
+        shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
+    });
+    let (reply, awaiting) = reply.awaited();
     rpc.calls.borrow_mut().insert(
         id,
         OutgoingCall {
@@ -103,17 +115,12 @@ pub(crate) fn start<'s>(
             arrived: v8::Global::new(scope, arrived),
             answer: None,
             hold: (waits == Waits::Yes).then(|| Hold::new(&invocation, HoldKind::Io)),
+            _awaiting: awaiting,
         },
     );
-    let shared = isolate.shared.clone();
-    let invocation_id = invocation.id;
-    let waiter = Waiter::new(&shared, invocation_id, invocation.waiter());
-    let reply = Reply::awaited_by(Some(waiter), move |answer| {
-        shared.post_task(Some(invocation_id), move |scope| answer_arrived(scope, id, answer));
-    });
     let pipeline = cap
         .target
-        .call(Call { path, op }, reply)
+        .call(Call { path, op, origin }, reply)
         .and_then(|target| rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::Pipeline).ok());
     Some(Started { arrived: arrived.get_promise(scope), call: id, pipeline })
 }

@@ -37,6 +37,17 @@ pub struct TraceStart {
     pub entrypoint: Option<String>,
     /// It delivers the trace of another invocation, so that whoever tails itself can stop there.
     pub delivers_trace: bool,
+    /// What led to it.
+    pub origin: Origin,
+}
+
+/// What led to a call, as far as traces are concerned. Programs neither see nor choose it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The trace that the call belongs to, and the span that it was made in. `None`: a trace begins with it.
+    pub span: Option<(TraceId, SpanId)>,
+    /// How many deliveries of traces led to it, each of them of a trace of what the one before led to.
+    pub tail_depth: u8,
 }
 
 /// The trace of one invocation. Its first event is an onset and its last one an outcome. Called on the isolate's thread or,

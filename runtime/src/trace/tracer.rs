@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::{
-    Attribute, EVENT_BYTES_MAX, ErrorInfo, EventInfo, Log, Onset, SpanId, Trace, TraceEvent, TraceId, Traced, prefix,
+    Attribute, EVENT_BYTES_MAX, ErrorInfo, EventInfo, Log, Onset, Origin, SpanId, Trace, TraceEvent, TraceId, Traced,
+    prefix,
 };
 use crate::channel::InvocationReport;
 use crate::limits::{Outcome, Usage};
@@ -21,6 +22,10 @@ const SPAN_NAME_BYTES_MAX: usize = 64;
 /// See the module.
 pub(crate) struct Tracer {
     trace: Arc<dyn Trace>,
+    /// What the invocation belongs to.
+    id: TraceId,
+    /// The span that caused it.
+    parent: Option<SpanId>,
     root: SpanId,
     began: Cell<bool>,
     returned: Cell<bool>,
@@ -52,9 +57,12 @@ struct OpenSpan {
 }
 
 impl Tracer {
-    pub(crate) fn new(trace: Arc<dyn Trace>) -> Self {
+    pub(crate) fn new(trace: Arc<dyn Trace>, origin: Origin) -> Self {
+        let (id, parent) = origin.span.unzip();
         Self {
             trace,
+            id: id.unwrap_or_else(TraceId::random),
+            parent,
             root: SpanId::random(),
             began: Cell::new(false),
             returned: Cell::new(false),
@@ -83,8 +91,8 @@ impl Tracer {
     }
 
     fn onset(&self, at_ms: f64, info: EventInfo) {
-        let onset = Onset { trace: TraceId::random(), invocation: TraceId::random(), span: self.root, info };
-        self.trace.event(TraceEvent { at_ms, span: None, what: Traced::Onset(onset) });
+        let onset = Onset { trace: self.id, invocation: TraceId::random(), span: self.root, info };
+        self.trace.event(TraceEvent { at_ms, span: self.parent, what: Traced::Onset(onset) });
     }
 
     /// `span` is the one the program is in; `None` is the invocation's own.
@@ -112,8 +120,13 @@ impl Tracer {
         }
     }
 
+    /// What a call belongs to that is made in `span`.
+    pub(crate) fn context(&self, span: Option<SpanId>) -> (TraceId, SpanId) {
+        (self.id, span.filter(|span| self.is_open(*span)).unwrap_or(self.root))
+    }
+
     fn within(&self, span: Option<SpanId>) -> Option<SpanId> {
-        Some(span.filter(|span| self.is_open(*span)).unwrap_or(self.root))
+        Some(self.context(span).1)
     }
 
     /// Opens a span. `None`: it is not traced.

@@ -27,7 +27,7 @@ use crate::support::{code, isolate, load};
 fn start(target: &dyn Capability, path: &[&str], arguments: Vec<Plain>) -> mpsc::Receiver<Answer> {
     let (sender, receiver) = mpsc::channel();
     let message = Plain::arguments(arguments).expect("small arguments");
-    let call = Call { path: path.iter().map(|name| (*name).into()).collect(), op: Op::Call(message) };
+    let call = Call::new(path.iter().map(|name| (*name).into()).collect(), Op::Call(message));
     // A test that failed has stopped waiting.
     let _ = target.call(call, Reply::new(move |answer| drop(sender.send(answer))));
     receiver
@@ -256,7 +256,7 @@ fn a_session_lasts_while_its_stubs_are_held() {
     let (answered, answer) = mpsc::channel();
     let message = Plain::arguments(vec![]).expect("no arguments");
     let invocation = entrypoint.invoke(
-        Call { path: vec!["counter".into()], op: Op::Call(message) },
+        Call::new(vec!["counter".into()], Op::Call(message)),
         Reply::new(move |answer| answered.send(answer).expect("the test waits")),
         Some(Box::new(move |report| sender.send(report).expect("the test waits"))),
     );
@@ -278,7 +278,7 @@ fn a_stub_outliving_its_invocation_says_so() {
     let (answered, answer) = mpsc::channel();
     let message = Plain::arguments(vec![]).expect("no arguments");
     let invocation = entrypoint.invoke(
-        Call { path: vec!["counter".into()], op: Op::Call(message) },
+        Call::new(vec!["counter".into()], Op::Call(message)),
         Reply::new(move |answer| answered.send(answer).expect("the test waits")),
         None,
     );
@@ -310,7 +310,7 @@ fn hostile_messages_are_errors() {
     for body in bodies {
         let (sender, receiver) = mpsc::channel();
         let message = Message { bytes: body.to_vec().into(), caps: Vec::new() };
-        let call = Call { path: vec!["run".into()], op: Op::Call(message) };
+        let call = Call::new(vec!["run".into()], Op::Call(message));
         let _ = entrypoint.call(call, Reply::new(move |answer| drop(sender.send(answer))));
         assert!(receiver.recv().expect("an answer").result.is_err(), "{body:?}");
     }

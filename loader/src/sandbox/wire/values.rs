@@ -156,7 +156,7 @@ pub(in crate::sandbox) fn read_call(reader: schema::call::Reader<'_>, raise: Rai
         schema::call::op::Call(arguments) => Op::Call(read_message(arguments?, raise)?),
         schema::call::op::Event(parts) => Op::Event(read_message(parts?, raise)?),
     };
-    Ok(Call { path, op })
+    Ok(Call::new(path, op))
 }
 
 pub(in crate::sandbox) fn write_answer(
