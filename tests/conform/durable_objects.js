@@ -113,3 +113,7 @@ await Counter.getByName("kept").abort("x").catch(() => {});
 return await Counter.getByName("kept").stored("k");
 //// differs: In memory, workerd keeps what is stored only as long as the object lives. Here it is as it is with storage that lasts.
 //// => {"value":{"a":1}}
+
+//// case: what callers may reach, in order
+return [Object.keys(ctx.exports), Object.values(ctx.exports).map((value) => Object.prototype.toString.call(value))];
+//// => {"value":[["default","CacheBackend","Echo","Outbound","Shared","Counter","Undeclared"],["[object LoopbackServiceStub]","[object LoopbackServiceStub]","[object LoopbackServiceStub]","[object LoopbackServiceStub]","[object LoopbackServiceStub]","[object LoopbackDurableObjectNamespace]","[object LoopbackDurableObjectNamespace]"]]}
