@@ -224,7 +224,8 @@ const UNSERVED: &[(&str, &str)] = &[
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
     type Check = fn() -> Result<(), String>;
-    let more: [(&str, Check); 9] = [
+    let more: [(&str, Check); 10] = [
+        ("workerd::clients_are_told_apart", tells_clients),
         ("workerd::configs_that_are_not_served", unserved),
         ("workerd::serve_again_when_files_change", watches),
         ("workerd::serve_announces_answers_and_stops", serves),
@@ -434,6 +435,26 @@ fn watches() -> Result<(), String> {
     let wanted = 1 + CHANGES.iter().filter(|change| change.answer.is_some()).count();
     // Writing a file can be seen as two changes.
     if announced >= wanted { Ok(()) } else { Err(format!("announced {announced} of {wanted} times: {control}")) }
+}
+
+/// `request.cf` says who the client is, where no header is to say it.
+fn tells_clients() -> Result<(), String> {
+    let folder = folder()?;
+    let sockets = ", (name = \"unix\", address = \"unix:socket\", http = (), service = \"main\"),
+        (name = \"told\", address = \"unix:told\", http = (cfBlobHeader = \"CF\"), service = \"main\")],\n);";
+    let config = CONFIG.replacen("  modules", DATED, 1).replacen("],\n);", sockets, 1);
+    folder.write("config.capnp", &config)?;
+    folder.write("worker.js", "export default { fetch(request) { return Response.json(request.cf ?? null); } };")?;
+    let arguments = ["serve", "config.capnp", "--control-fd=1", "-dfiles=."];
+    let (_server, port) = start(&mut loaderd(&folder, &arguments))?;
+    let answer = get(port, "/")?;
+    if !answer.contains("{\"clientIp\":\"127.0.0.1:") {
+        return Err(answer);
+    }
+    let user = nix::unistd::getuid();
+    let this = format!("{{\"clientPid\":{},\"clientUid\":{user}}}", std::process::id());
+    answers(&folder.path().join("socket"), &this)?;
+    answers(&folder.path().join("told"), "null")
 }
 
 fn terminate(server: &mut Server) -> Result<(), String> {

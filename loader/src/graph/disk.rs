@@ -1,6 +1,7 @@
 //! A folder as a service: GET and HEAD of files and listings, PUT and DELETE where it is writable.
 
 use std::any::Any;
+use std::io::SeekFrom;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -8,7 +9,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
 use crate::config::DiskDirectory;
 use crate::fetch::{Body, FetchRequest, FetchResponse};
@@ -68,22 +69,29 @@ impl Capability for Disk {
     }
 }
 
+/// A status that says all there is to say.
+fn refusal(status: u16, text: &str) -> FetchResponse {
+    let body = Body::Bytes(Bytes::copy_from_slice(text.as_bytes()));
+    FetchResponse { status, status_text: text.into(), headers: Vec::new(), body, web_socket: None }
+}
+
 fn of_error(error: &std::io::Error) -> FetchResponse {
     match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            FetchResponse::text(404, "Not Found", "Not Found")
-        }
-        _ => FetchResponse::text(500, "Internal Server Error", "Internal Server Error"),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => refusal(404, "Not Found"),
+        _ => refusal(500, "Internal Server Error"),
     }
 }
 
 impl Folder {
     async fn serve(&self, request: FetchRequest) -> std::io::Result<FetchResponse> {
         let Some(path) = self.resolve(&request.url) else {
-            return Ok(FetchResponse::text(404, "Not Found", "Not Found"));
+            return Ok(refusal(404, "Not Found"));
         };
         match (request.method.as_str(), self.writable) {
-            ("GET", _) => self.get(&path, Wanted::Content).await,
+            ("GET", _) => {
+                let range = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("range"));
+                self.get(&path, Wanted::Content { range: range.map(|(_, range)| range.as_str()) }).await
+            }
             ("HEAD", _) => self.get(&path, Wanted::Head).await,
             ("PUT", true) => put(&path, request.body).await,
             ("DELETE", true) => {
@@ -101,8 +109,8 @@ impl Folder {
                     web_socket: None,
                 })
             }
-            ("PUT" | "DELETE", false) => Ok(FetchResponse::text(405, "Method Not Allowed", "Method Not Allowed")),
-            _ => Ok(FetchResponse::text(501, "Not Implemented", "Not Implemented")),
+            ("PUT" | "DELETE", false) => Ok(refusal(405, "Method Not Allowed")),
+            _ => Ok(refusal(501, "Not Implemented")),
         }
     }
 
@@ -126,34 +134,53 @@ impl Folder {
         Some(path)
     }
 
-    async fn get(&self, path: &Path, wanted: Wanted) -> std::io::Result<FetchResponse> {
+    async fn get(&self, path: &Path, wanted: Wanted<'_>) -> std::io::Result<FetchResponse> {
         let metadata = tokio::fs::metadata(path).await?;
         if metadata.is_dir() {
             let listing = self.listing(path).await?;
-            let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+            let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
+            headers.extend(last_modified(&metadata));
             return Ok(ok(headers, wanted, Body::Bytes(listing)));
         }
         if !metadata.is_file() {
             return Ok(FetchResponse::text(406, "Not Acceptable", "Not a regular file or directory."));
         }
-        let mut headers = vec![
-            ("Content-Type".to_owned(), "application/octet-stream".to_owned()),
-            ("Content-Length".to_owned(), metadata.len().to_string()),
-        ];
-        if let Ok(modified) = metadata.modified() {
-            headers.push(("Last-Modified".to_owned(), http_date(modified)));
-        }
-        let body = match wanted {
-            Wanted::Head => Body::Empty,
-            Wanted::Content => {
-                let file = tokio::fs::File::open(path).await?;
-                let stream = tokio_util::io::ReaderStream::with_capacity(file, crate::fetch::CHUNK_BYTES_MAX);
-                let frames = futures::StreamExt::map(stream, |chunk| chunk.map(http_body::Frame::data));
-                Body::from_http(http_body_util::StreamBody::new(Box::pin(frames)), &tokio::runtime::Handle::current())
-                    .with_length(metadata.len())
+        let length = metadata.len();
+        let part = match wanted {
+            Wanted::Content { range: Some(range) } => part(range, length),
+            _ => Part::Whole,
+        };
+        let mut headers = vec![("Content-Type".to_owned(), "application/octet-stream".to_owned())];
+        headers.extend(last_modified(&metadata));
+        let (from, to) = match part {
+            Part::Whole => (0, length),
+            Part::Between(from, to) => {
+                headers.push(("Content-Range".to_owned(), format!("bytes {from}-{}/{length}", to - 1)));
+                (from, to)
+            }
+            Part::None => {
+                let headers = vec![("Content-Range".to_owned(), format!("bytes */{length}"))];
+                return Ok(FetchResponse { headers, ..refusal(416, "Range Not Satisfiable") });
             }
         };
-        Ok(ok(headers, wanted, body))
+        headers.push(("Content-Length".to_owned(), (to - from).to_string()));
+        let body = match wanted {
+            Wanted::Head => Body::Empty,
+            Wanted::Content { .. } => {
+                let mut file = tokio::fs::File::open(path).await?;
+                file.seek(SeekFrom::Start(from)).await?;
+                let bytes = file.take(to - from);
+                let stream = tokio_util::io::ReaderStream::with_capacity(bytes, crate::fetch::CHUNK_BYTES_MAX);
+                let frames = futures::StreamExt::map(stream, |chunk| chunk.map(http_body::Frame::data));
+                Body::from_http(http_body_util::StreamBody::new(Box::pin(frames)), &tokio::runtime::Handle::current())
+                    .with_length(to - from)
+            }
+        };
+        let response = ok(headers, wanted, body);
+        Ok(match part {
+            Part::Between(..) => FetchResponse { status: 206, status_text: "Partial Content".into(), ..response },
+            Part::Whole | Part::None => response,
+        })
     }
 
     async fn listing(&self, path: &Path) -> std::io::Result<Bytes> {
@@ -171,19 +198,64 @@ impl Folder {
                 kind if kind.is_symlink() => "symlink",
                 _ => "other",
             };
-            entries.push(serde_json::json!({ "name": name, "type": kind }));
+            entries.push((name, kind));
         }
-        Ok(serde_json::Value::Array(entries).to_string().into())
+        entries.sort_unstable();
+        let entries = entries.iter().map(|(name, kind)| serde_json::json!({ "name": name, "type": kind }));
+        Ok(serde_json::Value::Array(entries.collect()).to_string().into())
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Wanted<'r> {
     Head,
-    Content,
+    Content {
+        /// The request's `Range`.
+        range: Option<&'r str>,
+    },
 }
 
-fn ok(headers: Vec<(String, String)>, wanted: Wanted, body: Body) -> FetchResponse {
+/// Which bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Whole,
+    /// From the first one to before the second one.
+    Between(u64, u64),
+    None,
+}
+
+/// What a `Range` asks of a file of this length (RFC 9110, section 14). Several ranges are answered with the whole.
+fn part(range: &str, length: u64) -> Part {
+    let Some((unit, set)) = range.split_once('=') else { return Part::None };
+    if !unit.trim().eq_ignore_ascii_case("bytes") {
+        return Part::None;
+    }
+    if set.contains(',') {
+        return Part::Whole;
+    }
+    let between = match set.split_once('-').map(|(first, last)| (first.trim(), last.trim())) {
+        Some(("", last)) => last.parse().map(|last: u64| (length - last.min(length), length)),
+        Some((first, "")) => first.parse().map(|first| (first, length)),
+        Some((first, last)) => first.parse().and_then(|first| {
+            let last: u64 = last.parse()?;
+            Ok((first, last.saturating_add(1).min(length)))
+        }),
+        None => return Part::None,
+    };
+    match between {
+        Ok((from, to)) if from >= to => Part::None,
+        Ok((0, to)) if to == length => Part::Whole,
+        Ok((from, to)) => Part::Between(from, to),
+        Err(_) => Part::None,
+    }
+}
+
+fn last_modified(metadata: &std::fs::Metadata) -> Option<(String, String)> {
+    let modified = metadata.modified().ok()?;
+    Some(("Last-Modified".to_owned(), http_date(modified)))
+}
+
+fn ok(headers: Vec<(String, String)>, wanted: Wanted<'_>, body: Body) -> FetchResponse {
     let body = if wanted == Wanted::Head { Body::Empty } else { body };
     FetchResponse { status: 200, status_text: "OK".into(), headers, body, web_socket: None }
 }
@@ -194,7 +266,7 @@ async fn put(path: &Path, body: Body) -> std::io::Result<FetchResponse> {
         tokio::fs::create_dir_all(parent).await?;
     }
     let Some(name) = path.file_name() else {
-        return Ok(FetchResponse::text(403, "Unauthorized", "Unauthorized"));
+        return Ok(refusal(403, "Unauthorized"));
     };
     let beside = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), uuid::Uuid::new_v4()));
     let written = write(&beside, body).await;
@@ -250,4 +322,39 @@ fn percent_decode(segment: &str) -> Option<String> {
 
 fn http_date(time: SystemTime) -> String {
     httpdate::fmt_http_date(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, part};
+
+    /// As workerd answers.
+    #[test]
+    fn ranges_of_ten_bytes() {
+        let cases = [
+            ("bytes=0-0", Part::Between(0, 1)),
+            ("bytes=2-", Part::Between(2, 10)),
+            ("bytes=9-", Part::Between(9, 10)),
+            ("bytes=-3", Part::Between(7, 10)),
+            ("bytes= 1-2", Part::Between(1, 3)),
+            ("BYTES=8-99", Part::Between(8, 10)),
+            ("bytes=1-18446744073709551615", Part::Between(1, 10)),
+            ("bytes=-99", Part::Whole),
+            ("bytes=0-99", Part::Whole),
+            ("bytes=0-", Part::Whole),
+            ("bytes=0-1,3-4", Part::Whole),
+            ("bytes=10-", Part::None),
+            ("bytes=-0", Part::None),
+            ("bytes=5-2", Part::None),
+            ("bytes=", Part::None),
+            ("bytes=a-b", Part::None),
+            ("bytes=99999999999999999999-", Part::None),
+            ("items=0-1", Part::None),
+            ("bytes", Part::None),
+        ];
+        for (range, wanted) in cases {
+            assert_eq!(part(range, 10), wanted, "{range}");
+        }
+        assert_eq!(part("bytes=0-", 0), Part::None);
+    }
 }

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use loaderd_runtime::rpc::plain::{Plain, PlainObject};
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, getsockopt, sockopt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Mutex, mpsc};
@@ -41,6 +42,13 @@ pub(super) enum Listener {
 pub(super) struct Accepted {
     pub(super) stream: BoxStream,
     pub(super) address: String,
+    /// Who connected, as `request.cf` says it.
+    pub(super) client: Option<Plain>,
+}
+
+/// An object with these members.
+fn object(members: Vec<(&str, Plain)>) -> Plain {
+    Plain::Object(PlainObject::from_entries(members.into_iter().map(|(name, value)| (name.into(), value)).collect()))
 }
 
 impl Listener {
@@ -70,21 +78,27 @@ impl Listener {
     pub(super) async fn accept(&self) -> io::Result<Accepted> {
         Ok(match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, client) = listener.accept().await?;
+                let client = object(vec![("clientIp", Plain::String(client.to_string().into()))]);
                 // A failure only costs latency.
                 let _slower = stream.set_nodelay(true);
                 let address = stream.local_addr().map(|address| address.to_string()).unwrap_or_default();
-                Accepted { stream: Box::new(stream), address }
+                Accepted { stream: Box::new(stream), address, client: Some(client) }
             }
             Self::Unix { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
                 let path = stream.local_addr().ok();
                 let path = path.as_ref().and_then(|address| address.as_pathname());
                 let address = path.map_or_else(|| "unix:".to_owned(), |path| format!("unix:{}", path.display()));
-                Accepted { stream: Box::new(stream), address }
+                let client = stream.peer_cred().ok().map(|client| {
+                    let process = client.pid().map(|pid| ("clientPid", Plain::Number(pid.into())));
+                    let user = ("clientUid", Plain::Number(client.uid().into()));
+                    object(process.into_iter().chain([user]).collect())
+                });
+                Accepted { stream: Box::new(stream), address, client }
             }
             Self::Loopback { name, arriving } => match arriving.lock().await.recv().await {
-                Some(stream) => Accepted { stream, address: format!("loopback:{name}") },
+                Some(stream) => Accepted { stream, address: format!("loopback:{name}"), client: None },
                 // The configuration is going, and this with it.
                 None => std::future::pending().await,
             },

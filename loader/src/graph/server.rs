@@ -210,7 +210,7 @@ async fn accept(listener: Listener, serves: Arc<Serves>, places: Arc<Semaphore>,
 
 impl Serves {
     async fn connection(&self, accepted: Accepted, stopped: watch::Receiver<()>) {
-        let Accepted { stream, address } = accepted;
+        let Accepted { stream, address, client } = accepted;
         let stream: BoxStream = match &self.tls {
             None => stream,
             Some(acceptor) => match tokio::time::timeout(self.head_patience, acceptor.accept(stream)).await {
@@ -221,7 +221,7 @@ impl Serves {
             },
         };
         match &self.then {
-            Then::Http(answers) => serve(stream, Arc::clone(answers), self.head_patience, stopped).await,
+            Then::Http(answers) => serve(stream, client, Arc::clone(answers), self.head_patience, stopped).await,
             Then::Connect(service) => connect(stream, address, service, stopped).await,
         }
     }
@@ -246,14 +246,21 @@ struct Upgrade {
     deflate: Option<Deflate>,
 }
 
-async fn serve(stream: BoxStream, answers: Arc<Answers>, head_patience: Duration, mut stopped: watch::Receiver<()>) {
+async fn serve(
+    stream: BoxStream,
+    client: Option<Plain>,
+    answers: Arc<Answers>,
+    head_patience: Duration,
+    mut stopped: watch::Receiver<()>,
+) {
     let upgrade: Arc<Mutex<Option<Upgrade>>> = Arc::default();
     let granted = Arc::clone(&upgrade);
     let (stream, midway) = Lingering::new(stream);
     let read = midway.clone();
     let answer = service_fn(move |request| {
         let (answers, granted, midway) = (Arc::clone(&answers), Arc::clone(&granted), read.clone());
-        async move { Ok::<_, Infallible>(answers.answer(request, midway, &granted).await) }
+        let client = client.clone();
+        async move { Ok::<_, Infallible>(answers.answer(request, client, midway, &granted).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -293,6 +300,7 @@ impl Answers {
     async fn answer(
         &self,
         mut request: Request<Incoming>,
+        client: Option<Plain>,
         midway: Midway,
         granted: &Mutex<Option<Upgrade>>,
     ) -> Response<ReadBody> {
@@ -308,7 +316,7 @@ impl Answers {
             asked => asked,
         };
         let offered = head.headers.get_all(SEC_WEBSOCKET_EXTENSIONS).iter().cloned().collect::<Vec<_>>();
-        let answered = match self.read(head, body, asked != Asked::Nothing).await {
+        let answered = match self.read(head, body, client, asked != Asked::Nothing).await {
             Ok(request) => self.service.fetch(request).await,
             Err(status) => return plain(status),
         };
@@ -336,14 +344,21 @@ impl Answers {
         }
     }
 
-    async fn read(&self, mut head: Parts, body: ReadOn<Incoming>, websocket: bool) -> Result<FetchRequest, StatusCode> {
+    async fn read(
+        &self,
+        mut head: Parts,
+        body: ReadOn<Incoming>,
+        client: Option<Plain>,
+        websocket: bool,
+    ) -> Result<FetchRequest, StatusCode> {
         let mut scheme = self.scheme;
         if let Some(name) = self.options.forwarded_proto_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)
         {
             scheme = if value == "https" { "https" } else { "http" };
         }
-        let mut cf = None;
+        // Whoever is to say it in a header knows better who the client is.
+        let mut cf = client.filter(|_| self.options.cf_blob_header.is_none());
         if let Some(name) = self.options.cf_blob_header.as_deref().and_then(header_name)
             && let Some(value) = head.headers.remove(name)
         {

@@ -24,6 +24,9 @@ impl Folder {
         std::fs::write(path.join("hello.txt"), "hello").expect("a file");
         std::fs::write(path.join(".hidden"), "secret").expect("a file");
         std::fs::write(path.join("sub/big"), vec![7_u8; 1 << 20]).expect("a file");
+        for name in ["z", "a", "m", "c"] {
+            std::fs::create_dir(path.join("sub").join(name)).expect("a folder");
+        }
         Self(path)
     }
 }
@@ -128,8 +131,24 @@ async fn a_folder_is_served_and_nothing_beside_it() {
         let response = exchange(running.addresses[0], &request(method, path, "")).await;
         assert_eq!(status_and_body(&response), (status, body), "{method} {path}");
     }
+    let whole = "GET /hello.txt HTTP/1.1\r\nHost: h\r\nConnection: close\r\nRange: ";
+    for (range, status, body, says) in [
+        ("bytes=1-3", "206", "ell", "content-range: bytes 1-3/5\r\n"),
+        ("bytes=-2", "206", "lo", "content-range: bytes 3-4/5\r\n"),
+        ("bytes=9-", "416", "Range Not Satisfiable", "content-range: bytes */5\r\n"),
+        ("bytes=0-1,3-4", "200", "hello", "content-length: 5\r\n"),
+    ] {
+        let response = exchange(running.addresses[0], &format!("{whole}{range}\r\n\r\n")).await;
+        assert_eq!(status_and_body(&response), (status, body), "{range}");
+        assert!(response.to_lowercase().contains(says), "{response}");
+    }
     let response = exchange(running.addresses[0], &request("GET", "/sub", "")).await;
-    assert!(response.ends_with("[{\"name\":\"big\",\"type\":\"file\"}]"), "{response}");
+    let listing: Vec<_> = status_and_body(&response).1.split("\"name\":\"").skip(1).map(|it| &it[..1]).collect();
+    assert_eq!(listing, ["a", "b", "c", "m", "z"], "{response}");
+    assert!(
+        response.contains("{\"name\":\"big\",\"type\":\"file\"},{\"name\":\"c\",\"type\":\"directory\"}"),
+        "{response}"
+    );
     let response = exchange(running.addresses[0], &request("GET", "/sub/big", "")).await;
     assert_eq!(status_and_body(&response).1.len(), 1 << 20);
     running.stop().await;
