@@ -192,6 +192,25 @@ function take(content) {
   return taken;
 }
 
+// The media type that a header says, of which there may be several (Fetch 2.2.2, "extract a MIME type").
+function mediaTypeOf(header) {
+  const values = header.split(', ');
+  if (!hasFlag('blob_standard_mime_type')) return values.at(-1);
+  let type = '';
+  let essence = '';
+  let charset = '';
+  for (const value of values) {
+    const parsed = load('fetch').mediaType(value);
+    if (parsed === undefined || parsed === '*/*') continue;
+    const [is, ...parameters] = parsed.split(';');
+    const own = parameters.find((parameter) => parameter.startsWith('charset='));
+    if (is !== essence) charset = own ?? '';
+    type = is === essence && own === undefined && charset !== '' ? `${parsed};${charset}` : parsed;
+    essence = is;
+  }
+  return type;
+}
+
 // What the rest of the platform may do with one.
 let contentOf, setContent;
 class Body {
@@ -238,9 +257,8 @@ class Body {
   }
   async blob() {
     if (!(#content in this)) illegalInvocation();
-    // Of several types the last counts.
-    const type = (this.headers.get('content-type') ?? '').split(', ').at(-1);
-    return load('blob').newBlob((await gather(this.#content)).bytes, type);
+    const type = this.headers.get('content-type') ?? '';
+    return load('blob').newBlob((await gather(this.#content)).bytes, mediaTypeOf(type));
   }
 
   static {

@@ -10,6 +10,7 @@ function exportKey(format, key) {
   if (key.type === 'secret') {
     if (format === 'raw') return material.slice().buffer;
     if (format !== 'jwk') {
+      if (known.family === 'hmac') fail('NotSupportedError', `Unimplemented key export format "${format}".`);
       fail('NotSupportedError', `${known.name} key only supports exporting "raw", "raw-secret" & "jwk", not "${format}".`);
     }
     const alg = known.family === 'aes' ? `A${key.algorithm.length}${known.jwk}` : `HS${key.algorithm.hash.name.slice(4)}`;
@@ -59,7 +60,7 @@ function exportJwk(known, key, material, isPrivate) {
   }
   if (known.family === 'okp') {
     const jwk = { kty: 'OKP', key_ops };
-    if (known.curve === 'Ed25519') jwk.alg = 'EdDSA';
+    if (known.name === 'Ed25519') jwk.alg = 'EdDSA';
     jwk.ext = true;
     jwk.crv = known.curve;
     jwk.x = encode64(material.public);

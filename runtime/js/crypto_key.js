@@ -205,6 +205,7 @@ function generate(algorithm, extractable, asked) {
     case 'okp':
       return pair(known, okpDetails(known, wanted), extractable, asked, () => okpPair(known.curve, random(BYTES_OF_ED_KEY)));
     default: {
+      required(wanted, 'publicExponent');
       const modulusLength = Math.trunc(+required(wanted, 'modulusLength'));
       const exponent = bytesOf(required(wanted, 'publicExponent'));
       const hash = hashName(required(wanted, 'hash'));
@@ -342,8 +343,16 @@ function asymmetric(known, algorithm, extractable, asked, secret, point) {
   return newKey(isPrivate ? 'private' : 'public', algorithm, extractable, usages, material);
 }
 
+// As on the platform, usages that are none of the algorithm's are refused before a key is looked at that is no DER.
+function checkAsymmetricUsages(known, format, data, asked) {
+  if (format !== 'raw' && format !== 'jwk') return;
+  const isPrivate = format === 'jwk' && data.d !== undefined;
+  usageSet(asked, isPrivate ? known.private : known.public, isPrivate ? 'import private' : 'import public', known.name);
+}
+
 function importEc(known, wanted, format, data, extractable, asked) {
   const namedCurve = curveName(wanted);
+  checkAsymmetricUsages(known, format, data, asked);
   const algorithm = { name: known.name, namedCurve };
   const finish = (secret, point) => asymmetric(known, algorithm, extractable, asked, secret, point);
   if (format === 'raw') {
@@ -399,8 +408,10 @@ function okpPrefix(curve, isPrivate) {
 }
 
 function importOkp(known, wanted, format, data, extractable, asked) {
-  const { name, curve } = known;
+  const { curve } = known;
+  const name = known.name === 'NODE-ED25519' ? curve : known.name;
   const details = okpDetails(known, wanted);
+  checkAsymmetricUsages(known, format, data, asked);
   const finish = (secret, point) => asymmetric(known, details, extractable, asked, secret, point);
   const finishSecret = (secret) => {
     const halves = okpPair(curve, secret);
@@ -442,11 +453,12 @@ function importOkp(known, wanted, format, data, extractable, asked) {
 
 function importRsa(known, wanted, format, data, extractable, asked) {
   const hash = hashName(required(wanted, 'hash'));
+  if (format !== 'raw') checkAsymmetricUsages(known, format, data, asked);
   let isPrivate = format === 'pkcs8';
   let der;
   if (format === 'jwk') {
     if (data.kty !== 'RSA') {
-      fail('DataError', `RSA "jwk" key import requires a JSON Web Key with Key Type parameter "kty" ("${data.kty}") equal to "RSA".`);
+      fail('DataError', `RSASSA-PKCS1-v1_5 "jwk" key import requires a JSON Web Key with Key Type parameter "kty" ("${data.kty}") equal to "RSA".`);
     }
     checkOps(data, asked, known.name === 'RSA-OAEP' ? 'enc' : 'sig');
     const alg = rsaAlg(known, hash);

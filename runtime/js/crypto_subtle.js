@@ -353,8 +353,8 @@ class SubtleCrypto {
     const exported = load('crypto_export').exportKey(`${format}`, key);
     const bytes = native.isBuffer(exported) ? new Uint8Array(exported) : load('encoding').utf8(primordials.jsonStringify(exported));
     if (wrappingKey.algorithm.name !== 'AES-KW') return cipher(true, wanted, wrappingKey, bytes);
-    const padded = bytes.length % 8 === 0 ? bytes : padJson(bytes, format);
-    return native.aesKw(true, materialOf(wrappingKey), padded) ?? fail('OperationError', 'AES-KW key wrapping failed.');
+    checkWrapped(bytes.length, fail);
+    return native.aesKw(true, materialOf(wrappingKey), bytes) ?? fail('OperationError', 'AES-KW key wrapping failed.');
   }
   async unwrapKey(format, wrappedKey, unwrappingKey, unwrapAlgorithm, unwrappedKeyAlgorithm, extractable, keyUsages) {
     if (!(#brand in this)) illegalInvocation();
@@ -364,6 +364,7 @@ class SubtleCrypto {
     const usages = checkUsages('unwrapKey', keyUsages, 7);
     const wanted = authorize(unwrapAlgorithm, unwrappingKey, 'unwrapKey');
     const { importKey, materialOf, fail } = keys();
+    if (unwrappingKey.algorithm.name === 'AES-KW') checkUnwrapped(wrappedKey.byteLength, fail);
     const bytes =
       unwrappingKey.algorithm.name === 'AES-KW'
         ? native.aesKw(false, materialOf(unwrappingKey), wrappedKey) ?? fail('OperationError', 'AES-KW key unwrapping failed.')
@@ -390,13 +391,23 @@ class SubtleCrypto {
 }
 expose(SubtleCrypto, 'SubtleCrypto');
 
-// AES-KW wraps multiples of eight bytes: JSON may be filled up with spaces, other formats may not.
-function padJson(bytes, format) {
-  if (`${format}` !== 'jwk') keys().fail('OperationError', 'AES-KW key wrapping failed.');
-  const padded = new Uint8Array(Math.ceil(bytes.length / 8) * 8);
-  padded.fill(0x20);
-  padded.set(bytes);
-  return padded;
+// AES-KW (RFC 3394) wraps blocks of eight bytes, at least two of them.
+function checkWrapped(bytes, fail) {
+  if (bytes % 8 !== 0) {
+    fail('OperationError', `Unwrapped key bit length must be a multiple of 64 bits but unwrapped key has a length of ${bytes * 8} bits.`);
+  }
+  if (bytes < 16) {
+    fail('OperationError', `Unwrapped key has length ${bytes} bytes but it should be greater than or equal to 16 and less than or equal to 18446744073709551607`);
+  }
+}
+
+function checkUnwrapped(bytes, fail) {
+  if (bytes % 8 !== 0) {
+    fail('OperationError', `Provided a wrapped key to unwrap that is ${bytes * 8} bits which isn't a multiple of 64 bits.`);
+  }
+  if (bytes < 24) {
+    fail('OperationError', `Provided a wrapped key to unwrap this is ${bytes * 8} bits that is less than the minimal length of 192 bits.`);
+  }
 }
 
 return { SubtleCrypto, subtle: new SubtleCrypto(token) };

@@ -115,7 +115,6 @@ class Event {
       event.#dispatching = true;
       event.#target = target;
       event.#prevented = false;
-      event.#stopped = false;
     };
     endDispatch = (event) => {
       event.#dispatching = false;

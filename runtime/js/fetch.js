@@ -435,5 +435,6 @@ return {
   decodesResponse,
   encodesBody,
   dataUrl: native.dataUrl,
+  mediaType: native.mediaType,
   requireInvocation: native.requireInvocation,
 };

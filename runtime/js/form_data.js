@@ -157,7 +157,8 @@ function parameter(type, name) {
 function parse(bytes, type) {
   // Without it, as the platform once was, files are texts.
   const supportsFiles = load('compat').has('formdata_parser_supports_files');
-  const essence = (type ?? '').split(';')[0].trim().toLowerCase();
+  if (type === null) throw new TypeError('Parsing a Body as FormData requires a Content-Type header.');
+  const essence = type.split(';')[0].trim().toLowerCase();
   const form = new FormData();
   const list = pairs(form);
   if (essence === 'application/x-www-form-urlencoded') {
@@ -185,7 +186,7 @@ function parse(bytes, type) {
   for (const [name, filename, partType, start, end] of parts) {
     const body = bytes.subarray(start, end);
     if (filename === undefined || !supportsFiles) list.push([name, decodeUtf8(body)]);
-    else list.push([name, newFile(body.slice(), filename, (partType ?? '').toLowerCase())]);
+    else list.push([name, newFile(body.slice(), filename, partType ?? '')]);
   }
   return form;
 }

@@ -37,6 +37,14 @@ class URL {
     this.#places.set(places);
   }
 
+  static createObjectURL(object) {
+    if (!load('blob').isBlob(object)) badArgument('URL', 'createObjectURL', 1, 'File or Blob');
+    throw new primordials.Error('URL.createObjectURL() is not implemented');
+  }
+  static revokeObjectURL() {
+    if (arguments.length < 1) badArgument('URL', 'revokeObjectURL', 1, 'USVString');
+    throw new primordials.Error('URL.revokeObjectURL() is not implemented');
+  }
   static canParse(url, base) {
     if (arguments.length < 1) badArgument('URL', 'canParse', 1, 'USVString');
     return native.parse(`${url}`, base === undefined ? undefined : `${base}`) !== undefined;

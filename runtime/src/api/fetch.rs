@@ -1,4 +1,4 @@
-//! The Rust half of `fetch`: where it may be called, and `data:` URLs.
+//! The Rust half of `fetch`: where it may be called, media types, and `data:` URLs.
 
 use super::args::{new_array_buffer, set_function, string};
 use super::timers;
@@ -6,6 +6,7 @@ use super::timers;
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "requireInvocation", require_invocation)?;
     set_function(scope, target, "warn", super::tracing::warn)?;
+    set_function(scope, target, "mediaType", media_type)?;
     set_function(scope, target, "dataUrl", data_url)
 }
 
@@ -36,6 +37,27 @@ fn data_url(
     result.set(parts.into());
 }
 
+/// `mediaType(text)`: in its serialized form; `undefined` when it is none.
+fn media_type(
+    scope: &mut v8::PinScope<'_, '_>,
+    args: v8::FunctionCallbackArguments<'_>,
+    mut result: v8::ReturnValue<'_, v8::Value>,
+) {
+    let text = args.get(0).to_rust_string_lossy(scope);
+    let essence = text.split(';').next().unwrap_or_default().trim();
+    if essence.split_once('/').is_none_or(|(kind, subtype)| !is_token(kind) || !is_token(subtype)) {
+        return;
+    }
+    if let Some(text) = string(scope, &serialize_media_type(&text)) {
+        result.set(text.into());
+    }
+}
+
+/// Whether it is a token of HTTP's (RFC 9110 5.6.2).
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
 /// The media type and content of a `data:` URL (Fetch Standard 6, "data: URL processor").
 fn parse_data_url(href: &str) -> Option<(String, Vec<u8>)> {
     let rest = href.strip_prefix("data:")?;
@@ -61,10 +83,6 @@ fn parse_data_url(href: &str) -> Option<(String, Vec<u8>)> {
 
 /// A media type in its serialized form (MIME Sniffing 4.5): names in lower case, values quoted only where they must be.
 fn serialize_media_type(text: &str) -> String {
-    let is_token = |value: &str| {
-        !value.is_empty()
-            && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-    };
     let mut parts = text.split(';');
     let mut out = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
     for part in parts {

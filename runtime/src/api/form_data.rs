@@ -151,9 +151,10 @@ fn part(head: &str, start: usize, end: usize) -> Result<Part, String> {
     let mut filename = None;
     while let Some((_, parameters)) = rest.split_once(';') {
         let (key, value, after) = parameter(parameters);
-        match key.to_ascii_lowercase().as_str() {
-            "name" => name = Some(value),
-            "filename" => filename = Some(value),
+        match key {
+            // As on the platform, what is empty or not in quotes is as good as absent.
+            "name" => name = Some(value).filter(|value| !value.is_empty()),
+            "filename" => filename = Some(value).filter(|value| !value.is_empty()),
             _ => {}
         }
         rest = after;
@@ -162,14 +163,14 @@ fn part(head: &str, start: usize, end: usize) -> Result<Part, String> {
     Ok(Part { name, filename, media_type, start, end })
 }
 
-/// The first `key=value` or `key="value"`, and what follows it from its `;` on. In quotes, a backslash stands for the
-/// character after it.
+/// The first `key="value"`, and what follows it from its `;` on. In quotes, a backslash stands for the character after it;
+/// a value without quotes is none.
 fn parameter(text: &str) -> (&str, String, &str) {
     let Some((key, rest)) = text.split_once('=') else { return (text.trim(), String::new(), "") };
     let rest = rest.trim_start();
     let Some(quoted) = rest.strip_prefix('"') else {
         let close = rest.find(';').unwrap_or(rest.len());
-        return (key.trim(), rest[..close].trim().to_owned(), &rest[close..]);
+        return (key.trim(), String::new(), &rest[close..]);
     };
     let mut value = String::new();
     let mut characters = quoted.char_indices();
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn finds_parts_and_never_reads_past_the_end() {
         let body = b"--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n\
-                     --b\r\nContent-Disposition: form-data; name=f; filename=\"x;y\"\r\nContent-Type: q/r\r\n\r\nzz\r\n--b--";
+                     --b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x;y\"\r\nContent-Type: q/r\r\n\r\nzz\r\n--b--";
         let parts = parse(body, "b").expect("a good body");
         assert_eq!(parts.len(), 2);
         assert_eq!((parts[0].name.as_str(), &body[parts[0].start..parts[0].end]), ("a", &b"1"[..]));

@@ -1,77 +1,45 @@
 //! One loaded Worker: its code, the isolate that runs it now (if any), the calls that wait for it, and how it gets
 //! from one state to the next.
 //!
+//! | File | Owns |
+//! |---|---|
+//! | `mod` | the states: awaiting code, starting, running, asleep, failed, ended |
+//! | `prepared` | checked code in the form a placement takes |
+//! | `calls` | calls: waiting for the start, in the isolate, refused |
+//! | `idle` | Workers with nothing to do, and their eviction |
+//!
 //! Locks: a Worker's own lock may be held while the live set's is taken, never the other way round. No callback and no
 //! placement is called under either.
+
+mod calls;
+mod idle;
+mod prepared;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use futures::channel::oneshot;
-use loaderd_runtime::channel::{Channels, InvocationReport};
-use loaderd_runtime::isolate::{LoadCode, LoadReport};
-use loaderd_runtime::limits::{Cause, Outcome, ResourceLimits, Usage};
-use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
+use loaderd_runtime::isolate::LoadReport;
+use loaderd_runtime::limits::Cause;
+use loaderd_runtime::rpc::RpcError;
 use parking_lot::Mutex;
 
-use crate::cache::MemoryCache;
-use crate::code::{self, CheckedCode, GlobalOutbound, WorkerCode};
-use crate::entrypoint::{Entrypoint, Invocation, InvocationSlot, Next, PendingCall};
+pub use calls::WAITING_CALLS_MAX;
+pub(crate) use calls::never_ran;
+pub(crate) use idle::Busy;
+pub(crate) use prepared::Prepared;
+
+use calls::refuse_all;
+
+use crate::entrypoint::{InvocationSlot, Next};
 use crate::error::LoaderError;
-use crate::host::{HostShared, LoaderOptions};
+use crate::host::HostShared;
 use crate::live::{IdleKey, Ticket};
 use crate::loader::Namespace;
-use crate::placement::{Invoked, OnInvocationEnd, PlacedEntrypoint, PlacedInvocation, PlacedIsolate, StartRequest};
-
-/// Calls that may wait for one Worker to start. Over it they are refused as overloaded.
-pub const WAITING_CALLS_MAX: usize = 1024;
+use crate::placement::{PlacedIsolate, StartRequest};
 
 /// Which of a Worker's isolates, counted from 1; a Worker that was evicted gets another.
 pub(crate) type Generation = u64;
-
-/// Checked code in the form a placement takes, kept so that an evicted Worker can start again.
-#[derive(Clone)]
-pub(crate) struct Prepared {
-    load: Arc<LoadCode>,
-    tenant: Option<Arc<str>>,
-}
-
-impl Prepared {
-    pub(crate) fn new(host: &HostShared, options: &LoaderOptions, code: WorkerCode) -> Result<Self, LoaderError> {
-        let mut checked = code::check(code, options.experimental, &options.traces)?;
-        checked.source.extensions = Arc::clone(&options.extensions);
-        Ok(Self::of_checked(host, options, checked))
-    }
-
-    pub(crate) fn of_checked(host: &HostShared, options: &LoaderOptions, code: CheckedCode) -> Self {
-        let global_outbound = match code.global_outbound {
-            GlobalOutbound::Inherit => options.outbound.clone(),
-            GlobalOutbound::None => None,
-            GlobalOutbound::Cap(cap) => Some(cap),
-        };
-        let limits = &host.limits;
-        Self {
-            tenant: options.tenant.clone(),
-            load: Arc::new(LoadCode {
-                source: code.source,
-                env: code.env,
-                channels: Channels {
-                    global_outbound,
-                    cache: code.cache.or_else(|| options.cache.as_ref().map(MemoryCache::channel)),
-                    console: code.console.or_else(|| options.console.clone()),
-                    objects: code.objects,
-                    refuses_transfer: code.refuses_transfer,
-                    traces: code.traces,
-                },
-                startup_cpu: limits.startup_cpu,
-                limits: limits.invocation.lowest(code.limits),
-                on_hang: code.on_hang,
-                clock: code.clock,
-                compat: code.compat,
-            }),
-        }
-    }
-}
 
 /// See the module.
 pub(crate) struct Worker {
@@ -322,183 +290,9 @@ impl Worker {
         }
     }
 
-    /// See [`Entrypoint::invoke`].
-    pub(crate) fn invoke(
-        &self,
-        entrypoint: &Entrypoint,
-        call: Call,
-        reply: Reply,
-        on_end: Option<OnInvocationEnd>,
-    ) -> (Invocation, Option<Arc<dyn Capability>>) {
-        let place = match entrypoint.caller().map(|caller| caller.enter(self.id)).transpose() {
-            Ok(place) => place,
-            Err(error) => {
-                let on_end = on_end.unwrap_or_else(|| Box::new(drop));
-                PendingCall { entrypoint: entrypoint.clone(), call, reply, on_end }.refuse(error.to_rpc());
-                return (Invocation(InvocationSlot::over()), None);
-            }
-        };
-        let reply = match place {
-            None => reply,
-            // Given back ahead of the answer: whoever has that may start another at once.
-            Some(place) => reply.preceded_by(move || drop(place)),
-        };
-        let on_end = on_end.unwrap_or_else(|| Box::new(drop));
-        let pending = PendingCall { entrypoint: entrypoint.clone(), call, reply, on_end };
-        let (refused, pending) = loop {
-            let mut state = self.state.lock();
-            let generation = state.generation;
-            match &mut state.phase {
-                Phase::Running { isolate, idle } if isolate.ended().is_some() => {
-                    // Its end is on the way to us; the call is not to suffer for it.
-                    let idle = idle.take();
-                    state.phase = Phase::Asleep;
-                    drop(state);
-                    if let Some(key) = idle {
-                        self.host.live.no_longer_idle(key);
-                    }
-                    self.forget();
-                }
-                Phase::Running { isolate, idle } => {
-                    let (isolate, idle) = (Arc::clone(isolate), idle.take());
-                    state.active += 1;
-                    drop(state);
-                    if let Some(key) = idle {
-                        self.host.live.no_longer_idle(key);
-                    }
-                    let slot = InvocationSlot::starting();
-                    let pipeline = self.dispatch(generation, &isolate, &slot, pending);
-                    return (Invocation(slot), pipeline);
-                }
-                Phase::AwaitingCode | Phase::Starting { .. } => {
-                    if state.waiting.len() >= WAITING_CALLS_MAX {
-                        break (too_many_waiting(), pending);
-                    }
-                    let slot = InvocationSlot::waiting(pending);
-                    state.waiting.push(Arc::clone(&slot));
-                    return (Invocation(slot), None);
-                }
-                Phase::Asleep => {
-                    drop(state);
-                    if let Err(error) = self.start() {
-                        break (error.to_rpc(), pending);
-                    }
-                }
-                Phase::Failed(error) => break (error.to_rpc(), pending),
-                Phase::Ended(cause) => break (RpcError::ended(*cause), pending),
-            }
-        };
-        pending.refuse(refused);
-        (Invocation(InvocationSlot::over()), None)
-    }
-
-    /// Gives a call, already counted as active, to the isolate.
-    fn dispatch(
-        &self,
-        generation: Generation,
-        isolate: &Arc<dyn PlacedIsolate>,
-        slot: &InvocationSlot,
-        pending: PendingCall,
-    ) -> Option<Arc<dyn Capability>> {
-        let PendingCall { entrypoint, call, reply, on_end } = pending;
-        let placed = entrypoint.placed(generation, |spec, object| {
-            let mut spec = spec.clone();
-            spec.limits = self.limits().lowest(spec.limits);
-            match object {
-                None => isolate.entrypoint(spec),
-                Some(key) => isolate.object(spec, key.clone()).unwrap_or_else(|| Arc::new(NoObjects)),
-            }
-        });
-        // The entrypoint keeps its Worker, and so the isolate, while the invocation is open.
-        let on_end: OnInvocationEnd = Box::new(move |report| {
-            entrypoint.worker().host.live.invocation_ended(&report);
-            entrypoint.worker().invocation_ended(generation);
-            on_end(report);
-        });
-        let invoked = placed.invoke(call, reply, on_end);
-        slot.running(invoked.invocation);
-        invoked.pipeline
-    }
-
-    /// The lowest of what the host and the code allow.
-    fn limits(&self) -> ResourceLimits {
-        self.state.lock().code.as_ref().map_or(self.host.limits.invocation, |code| code.load.limits)
-    }
-
-    fn invocation_ended(&self, generation: Generation) {
-        {
-            let mut state = self.state.lock();
-            if state.generation != generation {
-                return;
-            }
-            state.active = state.active.saturating_sub(1);
-            if state.active == 0
-                && let Phase::Running { idle, .. } = &mut state.phase
-                && idle.is_none()
-            {
-                *idle = self.list_as_idle();
-            }
-        }
-        self.evict_over_bound();
-    }
-
     /// Whether its isolate has ended and nobody has asked it for anything since.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(&self.state.lock().phase, Phase::Running { isolate, .. } if isolate.ended().is_some())
-    }
-
-    /// Keeps the isolate from being evicted while what is returned lives.
-    pub(crate) fn hold(&self) -> Busy {
-        self.state.lock().held += 1;
-        Busy(self.me.clone())
-    }
-
-    fn let_go(&self) {
-        {
-            let mut state = self.state.lock();
-            state.held -= 1;
-            if state.held > 0 || state.active > 0 {
-                return;
-            }
-            // It may have been taken off the list because it could not be evicted.
-            if let Phase::Running { idle, .. } = &mut state.phase {
-                if let Some(key) = idle.take() {
-                    self.host.live.no_longer_idle(key);
-                }
-                *idle = self.list_as_idle();
-            }
-        }
-        self.evict_over_bound();
-    }
-
-    fn list_as_idle(&self) -> Option<IdleKey> {
-        (self.stay == Stay::Evictable).then(|| self.host.live.became_idle(self.me.clone()))
-    }
-
-    fn evict_over_bound(&self) {
-        for worker in self.host.live.over_idle_bound() {
-            if worker.upgrade().is_some_and(|worker| worker.evict()) {
-                self.host.live.evicted();
-            }
-        }
-    }
-
-    /// Ends the isolate if it is idle; the Worker is asleep then. Its cache forgets it: code is kept only as long as
-    /// somebody holds a stub.
-    pub(crate) fn evict(&self) -> bool {
-        let isolate = {
-            let mut state = self.state.lock();
-            if state.active > 0 || state.held > 0 {
-                return false;
-            }
-            let Phase::Running { isolate, .. } = &state.phase else { return false };
-            let isolate = Arc::clone(isolate);
-            state.phase = Phase::Asleep;
-            isolate
-        };
-        self.forget();
-        isolate.end(Cause::Shutdown);
-        true
     }
 
     /// See [`WorkerStub::end`](crate::WorkerStub::end).
@@ -574,17 +368,6 @@ impl Worker {
     }
 }
 
-/// Keeps a Worker's isolate from being evicted.
-pub(crate) struct Busy(Weak<Worker>);
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        if let Some(worker) = self.0.upgrade() {
-            worker.let_go();
-        }
-    }
-}
-
 impl Drop for Worker {
     fn drop(&mut self) {
         let phase = std::mem::replace(&mut self.state.get_mut().phase, Phase::Ended(Cause::Shutdown));
@@ -610,39 +393,4 @@ fn isolate_ended(worker: &Weak<Worker>, generation: Generation, ticket: Ticket, 
         worker.host.live.no_longer_idle(key);
     }
     worker.forget();
-}
-
-/// What stands for Durable Objects in a place that has none.
-struct NoObjects;
-
-impl PlacedEntrypoint for NoObjects {
-    fn invoke(&self, _: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
-        let error = RpcError::new("Error", "Durable Objects are not supported where this Worker runs.");
-        let report = never_ran(&error);
-        reply.send(Err(error));
-        on_end(report);
-        Invoked { invocation: Arc::new(NoObjects), pipeline: None }
-    }
-}
-
-impl PlacedInvocation for NoObjects {
-    fn end(&self, _: Cause) {}
-}
-
-fn refuse_all(waiting: Vec<Arc<InvocationSlot>>, error: &RpcError) {
-    for slot in waiting {
-        if let Some(pending) = slot.take(Next::Refuse) {
-            pending.refuse(error.clone());
-        }
-    }
-}
-
-fn too_many_waiting() -> RpcError {
-    let message = format!("Too many calls wait for this Worker to start: at most {WAITING_CALLS_MAX} may.");
-    RpcError { overloaded: true, ..RpcError::new("Error", message) }
-}
-
-/// The report of an invocation that was refused before it ran.
-pub(crate) fn never_ran(error: &RpcError) -> InvocationReport {
-    InvocationReport { outcome: error.cause.map_or(Outcome::Exception, Cause::outcome), usage: Usage::default() }
 }
