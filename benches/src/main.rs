@@ -5,10 +5,12 @@
 //! |---|---|
 //! | `loaderd`, `served`, `node` | how each contender runs a program, and how that is timed |
 //! | `web` | everyday tasks of a Worker over HTTP: requests per second, CPU time per request |
+//! | `creation` | what an isolate without code costs |
 //! | `limits` | how exactly CPU limits hold, and what spinning programs cost their neighbours |
 //! | `figures`, `table`, `stats` | what was measured, and how it is shown |
 //! | `http`, `memory` | a client for servers; resident memory from /proc |
 
+mod creation;
 mod figures;
 mod http;
 mod limits;
@@ -90,6 +92,8 @@ enum Part {
     Web,
     /// How exactly limits hold, and what spinning programs cost their neighbours.
     Limits,
+    /// What an isolate without code costs.
+    Creation,
     /// Who pays for V8's collecting of garbage and compiling.
     Charges,
 }
@@ -120,6 +124,10 @@ fn main() -> io::Result<()> {
 
 async fn run(arguments: &Arguments) -> io::Result<()> {
     let effort = if arguments.quick { QUICK } else { THOROUGH };
+    // Ahead of the pools, which would fill meanwhile.
+    if arguments.wants(Part::Creation) {
+        creation::print(effort.passes)?;
+    }
     let placement = InProcess::new(PoolConfig::default()).map_err(io::Error::other)?;
     let host = LoaderHost::new(placement, HostLimits::default(), tokio::runtime::Handle::current());
     let loader = host.loader(LoaderOptions::default());
