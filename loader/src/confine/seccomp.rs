@@ -56,6 +56,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_clock_getres,
     libc::SYS_clock_nanosleep,
     libc::SYS_nanosleep,
+    libc::SYS_timerfd_settime,
     libc::SYS_gettimeofday,
     libc::SYS_getrusage,
     libc::SYS_getrandom,

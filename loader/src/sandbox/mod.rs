@@ -8,6 +8,7 @@
 //! | [`pool`] | the broker's placement: which process a Worker goes to, when processes start and retire |
 //! | `place` | a Worker's place in a process, and the wish for one |
 //! | `process` | one sandbox process, seen by the broker: its thread, its Workers, its end |
+//! | `priority` | the place of its watchdog ahead of programs |
 //! | `worker` | one Worker there, as the loader sees it |
 //! | `session` | a connection's tables: what each end may call of the other's |
 //! | `remote` | what lives at the other end, as capabilities |
@@ -20,6 +21,7 @@ pub mod child;
 pub mod exit;
 mod place;
 pub mod pool;
+mod priority;
 mod process;
 mod remote;
 mod session;

@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use super::child::FRAME_BYTES_MAX;
 use super::exit::{self, Restart};
+use super::priority::prefer_watchdog;
 use super::session::{Invoke, Role, Session};
 use super::socket::{Lost, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
@@ -419,6 +420,7 @@ impl Role for Arc<BrokerRole> {
                 let said =
                     welcome.get_confinement()?.iter().take(64).map(wire::read_layer).collect::<Result<Vec<_>, _>>()?;
                 process.welcomed.store(true, SeqCst);
+                prefer_watchdog(process.pid());
                 *process.ponged.lock() = Instant::now();
                 let launched = process.launch_layers.get().cloned().unwrap_or_default();
                 let layers: Vec<LayerStatus> = launched.into_iter().chain(said).collect();

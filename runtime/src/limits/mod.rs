@@ -1,5 +1,6 @@
 //! Limits: pure decisions, the meters, and the watchdog that enforces CPU time during a turn.
 
+mod alarm;
 pub(crate) mod aside;
 pub(crate) mod cpu;
 pub(crate) mod memory;
@@ -10,7 +11,7 @@ pub(crate) mod watchdog;
 
 use std::time::Duration;
 
-pub use watchdog::stuck_threads;
+pub use watchdog::{THREAD_NAME as WATCHDOG_THREAD, stuck_threads};
 
 /// Limits of one invocation, or of the code it runs. `None` means "whatever the next level up says".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

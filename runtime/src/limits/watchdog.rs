@@ -4,21 +4,20 @@
 //! entering and leaving a turn are a few atomic operations, no lock. CPU time cannot outrun wall time, so the watchdog
 //! sleeps exactly the smallest remaining budget, reads that thread's clock again, and terminates or sleeps on.
 //!
-//! Lost wake-ups cannot happen: a turn stores its deadline *before* it reads `next_wake`, and the watchdog stores
-//! "wake me for anything" *before* it scans the slots, both sequentially consistent. So either the scan sees the
-//! deadline, or the turn sees that it has to ring.
+//! A turn that is due earlier than the watchdog's next look sets its alarm, and wakes nobody. No look is lost: a turn
+//! stores its deadline *before* it sets the alarm, and the watchdog clears the alarm *before* it scans the slots, both
+//! sequentially consistent. So either the scan sees the deadline, or the turn finds the alarm cleared and sets it.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
+use super::alarm::Alarm;
 use super::cpu::{ThreadClock, monotonic_ns};
 
-/// While turns come and go, the watchdog looks at least this often instead of sleeping for ever. It spares every
-/// turn whose budget is longer than this the cost of ringing.
-const LINGER_NS: u64 = 5_000_000;
+/// The watchdog's thread, as the system names it. The first that a sandbox process starts.
+pub const THREAD_NAME: &str = "cpu-watchdog";
 
 /// A turn that goes on for this long after it was told to end is taken to ignore it. The callers are answered then;
 /// the thread is left to itself, which only ending its process would change.
@@ -28,6 +27,12 @@ const IGNORED_AFTER_NS: u64 = 10_000_000;
 const MEMORY_LOOK_NS: u64 = 5_000_000;
 
 static STUCK: AtomicUsize = AtomicUsize::new(0);
+
+/// How soon, at least, the watchdog looks again at a turn whose budget is all but used up: at first, and doubled each time
+/// that it has used nothing meanwhile, up to so often. A thread that waits for a processor uses nothing, and a watchdog
+/// that runs ahead of everybody must not keep it from getting one.
+const LOOK_AGAIN_NS: u64 = 20_000;
+const LOOK_AGAIN_DOUBLED_MAX: u64 = 4;
 
 /// What the watchdog does when a budget is used up.
 pub(crate) trait Expire: Send + Sync {
@@ -54,7 +59,10 @@ pub(crate) struct Slot {
     deadline_ns: AtomicU64,
     /// Number of the running turn, so that a late expiry cannot end the next one.
     turn: AtomicU64,
-    /// The last turn the watchdog ended; it rings once a turn.
+    /// What the thread's clock said at the last look, and how many looks in a row it has said that. The watchdog's own.
+    seen_ns: AtomicU64,
+    stalled: AtomicU64,
+    /// The last turn the watchdog ended; it does so once a turn.
     expired_turn: AtomicU64,
     /// The turn that was seen ending, since when (monotonic ns), and the last one that ignored it.
     ending_turn: AtomicU64,
@@ -65,26 +73,17 @@ pub(crate) struct Slot {
 
 struct Watchdog {
     slots: Mutex<Vec<Arc<Slot>>>,
-    /// Monotonic ns of the watchdog's next look; `u64::MAX` when it will only look if rung.
-    next_wake_ns: AtomicU64,
-    /// Counts turns, to see whether anything happened since the last look.
-    turns: AtomicU64,
-    rung: Mutex<bool>,
-    bell: Condvar,
+    alarm: Alarm,
 }
 
 static WATCHDOG: LazyLock<Arc<Watchdog>> = LazyLock::new(|| {
-    let watchdog = Arc::new(Watchdog {
-        slots: Mutex::new(Vec::new()),
-        next_wake_ns: AtomicU64::new(u64::MAX),
-        turns: AtomicU64::new(0),
-        rung: Mutex::new(false),
-        bell: Condvar::new(),
-    });
+    // Without a watchdog no limit holds; refusing to start is the only safe answer.
+    let alarm = Alarm::new().unwrap_or_else(|error| panic!("cannot make the CPU watchdog's timer: {error}"));
+    let watchdog = Arc::new(Watchdog { slots: Mutex::new(Vec::new()), alarm });
     let runner = watchdog.clone();
     let (tuned, ready) = std::sync::mpsc::sync_channel(1);
     std::thread::Builder::new()
-        .name("cpu-watchdog".into())
+        .name(THREAD_NAME.into())
         .stack_size(256 << 10)
         .spawn(move || {
             tune();
@@ -92,7 +91,6 @@ static WATCHDOG: LazyLock<Arc<Watchdog>> = LazyLock::new(|| {
             let _ = tuned.send(());
             runner.run();
         })
-        // Without a watchdog no limit holds; refusing to start is the only safe answer.
         .unwrap_or_else(|error| panic!("cannot start the CPU watchdog thread: {error}"));
     // A sandbox process soon gives up the system calls that tuning takes; making them later would end it.
     let _ = ready.recv();
@@ -114,6 +112,8 @@ impl Registration {
             clock,
             deadline_ns: AtomicU64::new(0),
             turn: AtomicU64::new(0),
+            seen_ns: AtomicU64::new(0),
+            stalled: AtomicU64::new(0),
             expired_turn: AtomicU64::new(0),
             ending_turn: AtomicU64::new(0),
             ending_since_ns: AtomicU64::new(0),
@@ -127,7 +127,6 @@ impl Registration {
     /// A turn begins that may use CPU until the thread's clock reads `deadline_ns`; `remaining_ns` from now.
     pub(crate) fn enter(&self, turn: u64, deadline_ns: u64, remaining_ns: u64) {
         self.0.turn.store(turn, SeqCst);
-        WATCHDOG.turns.fetch_add(1, SeqCst);
         self.deadline().set(deadline_ns, remaining_ns);
     }
 
@@ -152,13 +151,18 @@ impl Deadline {
     /// What runs may use CPU until the thread's clock reads `deadline_ns`; `remaining_ns` from now.
     pub(crate) fn set(&self, deadline_ns: u64, remaining_ns: u64) {
         self.0.deadline_ns.store(deadline_ns.max(1), SeqCst);
-        if monotonic_ns().saturating_add(remaining_ns) < WATCHDOG.next_wake_ns.load(SeqCst) {
-            WATCHDOG.ring();
-        }
+        WATCHDOG.alarm.set(monotonic_ns().saturating_add(remaining_ns));
     }
 }
 
 impl Slot {
+    /// How long until a turn that has used `used_ns` of the thread's clock, and has `left_ns`, is looked at again, in ns.
+    fn look_again(&self, used_ns: u64, left_ns: u64) -> u64 {
+        let stalled = if self.seen_ns.swap(used_ns, Relaxed) == used_ns { self.stalled.load(Relaxed) + 1 } else { 0 };
+        self.stalled.store(stalled, Relaxed);
+        left_ns.max(LOOK_AGAIN_NS << stalled.min(LOOK_AGAIN_DOUBLED_MAX))
+    }
+
     /// A turn that was told to end still runs: how long until it counts as ignoring that, in ns.
     fn look_at_ending(&self, turn: u64) -> u64 {
         let now = monotonic_ns();
@@ -180,7 +184,7 @@ impl Slot {
 
 /// Has the watchdog look at once: something was told to end for another cause than its CPU time.
 pub(crate) fn look() {
-    WATCHDOG.ring();
+    WATCHDOG.alarm.set(0);
 }
 
 /// Threads that are in a builtin which ignores being told to end, now.
@@ -200,10 +204,23 @@ impl Drop for Registration {
 fn tune() {
     // SAFETY: prctl with these arguments only changes the calling thread's timer slack.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
-    // Best effort: a watchdog that waits behind the programs it watches is late. Needs a privilege we may lack.
-    // SAFETY: setpriority on the calling thread (who = 0) touches no memory.
-    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -10) };
-    ask_for_short_slices();
+    if !run_ahead() {
+        // The next best, where that may be had.
+        // SAFETY: setpriority on the calling thread (who = 0) touches no memory.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -10) };
+        ask_for_short_slices();
+    }
+}
+
+/// Has the calling thread run as soon as it is awake, ahead of all that share their time fairly; returns whether it
+/// will. Among those a thread that wakes up may wait for the current one until the kernel's next tick, 4 ms on many
+/// systems, whatever its niceness. Takes a right (`CAP_SYS_NICE`, or a limit of real-time priority) that we may lack.
+fn run_ahead() -> bool {
+    let lowest = libc::sched_param { sched_priority: 1 };
+    // What it starts would be ordinary again.
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the calling thread's own scheduling; `lowest` outlives the call.
+    unsafe { libc::sched_setscheduler(0, policy, &raw const lowest) == 0 }
 }
 
 /// Asks the scheduler for the shortest turns it gives, which everybody may: since Linux 6.12 a thread that wakes up for
@@ -222,33 +239,12 @@ fn ask_for_short_slices() {
 }
 
 impl Watchdog {
-    fn ring(&self) {
-        *self.rung.lock() = true;
-        self.bell.notify_one();
-    }
-
     fn run(&self) {
-        let mut turns_seen = 0;
         loop {
-            self.next_wake_ns.store(u64::MAX, SeqCst);
-            let mut sleep_ns = self.scan();
-            let turns = self.turns.load(SeqCst);
-            if turns != turns_seen {
-                turns_seen = turns;
-                sleep_ns = sleep_ns.min(LINGER_NS);
-            }
-            if sleep_ns < u64::MAX {
-                self.next_wake_ns.store(monotonic_ns().saturating_add(sleep_ns), SeqCst);
-            }
-            let mut rung = self.rung.lock();
-            if !*rung {
-                if sleep_ns == u64::MAX {
-                    self.bell.wait(&mut rung);
-                } else {
-                    self.bell.wait_for(&mut rung, Duration::from_nanos(sleep_ns));
-                }
-            }
-            *rung = false;
+            self.alarm.clear();
+            let sleep_ns = self.scan();
+            self.alarm.set(monotonic_ns().saturating_add(sleep_ns));
+            self.alarm.sleep();
         }
     }
 
@@ -268,7 +264,7 @@ impl Watchdog {
             // A clock that cannot be read counts as run out: the limit fails closed.
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
-                least = least.min(deadline - used);
+                least = least.min(slot.look_again(used, deadline - used));
                 if slot.expire.look_at_memory() {
                     least = least.min(MEMORY_LOOK_NS);
                 }
