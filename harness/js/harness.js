@@ -83,7 +83,7 @@ class Pass {
   log(values) {
     let line = "";
     for (let at = 0; at < values.length; at++) line += at === 0 ? render(values[at]) : ` ${render(values[at])}`;
-    if (line.length > LINE_UNITS_MAX) line = `${slice(line, 0, LINE_UNITS_MAX - 1)}…`;
+    if (line.length > LINE_UNITS_MAX) line = `${slice(line, 0, LINE_UNITS_MAX - 1)}\u2026`;
     const observed = this.#logBytes + utf8Length(line);
     if (this.#lines >= LINES_MAX || observed > this.#limits.maxLogBytes) {
       this.#latch(`{"_tag":"log-limit","observed":${observed},${this.#logsToEnd()}`);

@@ -51,6 +51,7 @@ return {
   TypeError,
   RangeError,
   WeakRef,
+  WebAssembly,
   Promise,
   promiseThen: Promise.prototype.then,
   promiseCatch: Promise.prototype.catch,

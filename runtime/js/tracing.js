@@ -131,28 +131,21 @@ function check(method, count, callback) {
   if (typeof callback !== 'function') badArgument('Tracing', method, 2, 'Function');
 }
 
-class Tracing {
-  constructor(given) {
-    if (given !== token) illegalConstructor();
-  }
-  enterSpan(name, callback, ...rest) {
-    check('enterSpan', arguments.length, callback);
-    return enter(`${name}`, callback, rest);
-  }
-  startActiveSpan(name, callback, ...rest) {
-    check('startActiveSpan', arguments.length, callback);
-    return within(open(`${name}`), callback, rest);
-  }
-  startSpan(name) {
-    if (arguments.length < 1) badArgument('Tracing', 'startSpan', 1, 'string');
-    return open(`${name}`).span;
-  }
+// What the methods of `tracing` do.
+function enterSpan(name, callback, ...rest) {
+  check('enterSpan', arguments.length, callback);
+  return enter(`${name}`, callback, rest);
 }
-Tracing.prototype.Span = Span;
-expose(Tracing, 'Tracing');
 
-const make = () => new Tracing(token);
-const tracing = make();
+function startActiveSpan(name, callback, ...rest) {
+  check('startActiveSpan', arguments.length, callback);
+  return within(open(`${name}`), callback, rest);
+}
+
+function startSpan(name) {
+  if (arguments.length < 1) badArgument('Tracing', 'startSpan', 1, 'string');
+  return open(`${name}`).span;
+}
 
 // Notes what the platform itself knows of a span: texts, booleans, and whole numbers, which it has as `bigint`s.
 function note({ id }, key, value) {
@@ -162,12 +155,16 @@ function note({ id }, key, value) {
 
 // --- Modules for extensions and wrapped bindings --------------------------------------------------------------------
 
-const withSpan = (name, callback) => tracing.enterSpan(name, callback);
-const startActiveSpan = (name, callback) => tracing.startActiveSpan(name, callback);
+const { tracing } = load('workers');
+const helpers = {
+  __proto__: null,
+  withSpan: (name, callback) => tracing.enterSpan(name, callback),
+  startActiveSpan: (name, callback) => tracing.startActiveSpan(name, callback),
+};
 
 return {
-  make,
-  tracing,
+  Span,
+  methods: { __proto__: null, enterSpan, startActiveSpan, startSpan },
   around,
   open,
   note,
@@ -176,6 +173,6 @@ return {
   publish: native.publish,
   traced: native.traced,
   module: { __proto__: null, default: tracing },
-  helpers: { __proto__: null, withSpan, startActiveSpan },
-  testWrapper: { __proto__: null, default: () => ({ startActiveSpan, withSpan }) },
+  helpers,
+  testWrapper: { __proto__: null, default: () => ({ ...helpers }) },
 };

@@ -6,7 +6,7 @@ const { reflectGet, reflectHas, reflectSet, getOwnPropertyDescriptor, symbolToSt
 const { hasOwnProperty } = primordials;
 const rpc = load('rpc');
 const { answer, asOwn, callMember, lookup, RESERVED_OF_ENTRYPOINTS } = load('rpc_serve');
-const { badArgument, badConstructorArgument, badField, illegalConstructor, isDictionary } = load('webidl');
+const { badArgument, badConstructorArgument, badField, expose, illegalConstructor, isDictionary } = load('webidl');
 
 // --- Classes to extend --------------------------------------------------------------------------------------------
 
@@ -258,6 +258,47 @@ function withEnvAndExports(newEnv, newExports, fn) {
   return within({ __proto__: null, env: newEnv, exports: newExports }, fn);
 }
 
+// --- The object `tracing` -----------------------------------------------------------------------------------------
+
+// What its methods do is a room of its own, for those that call them: every Worker that imports this module has the object.
+function tracingClass() {
+  class Tracing {
+    constructor() {
+      if (!making) illegalConstructor();
+    }
+    enterSpan(name, callback, ...rest) {
+      return apply(load('tracing').methods.enterSpan, undefined, arguments);
+    }
+    startActiveSpan(name, callback, ...rest) {
+      return apply(load('tracing').methods.startActiveSpan, undefined, arguments);
+    }
+    startSpan(name) {
+      return apply(load('tracing').methods.startSpan, undefined, arguments);
+    }
+  }
+  expose(Tracing, 'Tracing');
+  // Its member `Span` is made when it is first looked at, which exposing does.
+  native.addSpan(Tracing.prototype);
+  return Tracing;
+}
+
+let TracingOnce;
+let tracing;
+
+function makeTracing() {
+  TracingOnce ??= tracingClass();
+  making = true;
+  try {
+    return new TracingOnce();
+  } finally {
+    making = false;
+  }
+}
+
+function tracingOfWorker() {
+  return (tracing ??= makeTracing());
+}
+
 // --- Entrypoints --------------------------------------------------------------------------------------------------
 
 // Called by Rust for the first call of an invocation.
@@ -420,7 +461,7 @@ const module = {
   env,
   exports,
   get tracing() {
-    return load('tracing').tracing;
+    return tracingOfWorker();
   },
   waitUntil,
   withEnv,
@@ -429,4 +470,12 @@ const module = {
 };
 // What `process` has of the Worker: its variables as they were given, and the way to end a request.
 const ofProcess = { variables: () => native.env(), abort };
-return { module, entrypoint, ofProcess };
+return {
+  module,
+  entrypoint,
+  ofProcess,
+  makeTracing,
+  get tracing() {
+    return tracingOfWorker();
+  },
+};

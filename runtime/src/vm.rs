@@ -117,8 +117,9 @@ impl Vm {
             v8::scope!(let scope, &mut self.isolate);
             let context = v8::Local::new(scope, &self.context);
             let scope = &mut v8::ContextScope::new(scope, context);
-            crate::api::offer_caches(scope);
-            crate::modules::code_cache::offer_all(scope, &self.state);
+            let experience = self.state.experience();
+            crate::api::offer_caches(scope, experience);
+            crate::modules::code_cache::offer_all(scope, &self.state, experience);
         }
         let Self { state, context, isolate, platform } = self;
         drop(context);

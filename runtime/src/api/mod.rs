@@ -26,7 +26,6 @@ mod form_data;
 mod html_rewriter;
 mod imports;
 mod inspect;
-mod intrinsics;
 mod registry;
 mod rejections;
 mod resources;
@@ -41,6 +40,7 @@ pub(crate) mod tracing;
 mod unsafe_eval;
 mod url;
 mod url_pattern;
+mod web_assembly;
 mod websocket;
 mod worker_loader;
 mod workers;
@@ -52,7 +52,7 @@ use crate::channel::ConsoleSink;
 use crate::compat::Flag;
 
 pub(crate) use self::async_context::begin_turn;
-pub use self::registry::{InstallError, install, withhold};
+pub use self::registry::{InstallError, install, settle_flagged};
 pub(crate) use self::registry::{SCRIPT_PREFIX, object_prototype, offer_caches};
 /// Tells the program's listeners, then the host, of promises rejected without a handler. The turn loop calls it after each
 /// microtask checkpoint.

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::console;
-use super::rooms::{FLAGGED, INTRINSICS, ROOMS, Room};
-use crate::code_cache::CodeCache;
+use super::rooms::{Ahead, FLAGGED, Flagged, OF_LANGUAGE, ROOMS, Room};
+use crate::code_cache::{CodeCache, Experience};
 use crate::compat::Flag;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
@@ -54,7 +54,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let undefined = v8::undefined(scope);
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
-    offer_cache(capture, &PRIMORDIALS_CACHE);
+    offer_cache(capture, &PRIMORDIALS_CACHE, Experience::Little);
     let load = v8::Function::builder(load_callback).build(scope)?;
     let loaded = Loaded {
         primordials: v8::Global::new(scope, primordials),
@@ -69,7 +69,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     for (index, room) in ROOMS.iter().enumerate() {
         let data = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
         for (holder, names) in [(worker_scope, room.on_scope), (global, room.on_global)] {
-            for name in names {
+            for name in names.iter().filter(|name| is_put_ahead(name)) {
                 lazy_global(scope, holder, data, name)?;
             }
         }
@@ -82,8 +82,6 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     global.define_own_property(scope, name.into(), origin.into(), v8::PropertyAttribute::READ_ONLY)?;
     super::rejections::watch(scope);
     super::stack_traces::watch(scope);
-    let intrinsics = ROOMS.iter().position(|room| room.name == INTRINSICS)?;
-    exports(scope, intrinsics)?;
     console::replace_methods(scope, global)
 }
 
@@ -94,51 +92,90 @@ fn lazy_global(
     room: v8::Local<'_, v8::Integer>,
     name: &str,
 ) -> Option<bool> {
+    // As V8 has those of its own that a room takes the place of.
+    let attributes =
+        if OF_LANGUAGE.contains(&name) { v8::PropertyAttribute::DONT_ENUM } else { v8::PropertyAttribute::NONE };
     let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
     holder.set_lazy_data_property_with_data(
         scope,
         name.into(),
         global_getter,
         room.into(),
-        v8::PropertyAttribute::NONE,
+        attributes,
         v8::SideEffectType::HasNoSideEffect,
         v8::SideEffectType::HasSideEffect,
     )
 }
 
-/// Takes away the globals that the Worker has no flag for, and puts there what only a flag gives. Call it when its flags
+/// Gives a Worker the globals that only a flag gives, and takes away those that it has no flag for. Call it when its flags
 /// are known, before its code runs.
-pub fn withhold(scope: &mut v8::PinScope<'_, '_>) {
-    let Some(host) = super::host(scope) else { return };
+pub fn settle_flagged(scope: &mut v8::PinScope<'_, '_>) {
+    // When it cannot be done, the isolate is ending.
+    let _ = try_settle_flagged(scope);
+}
+
+fn try_settle_flagged(scope: &mut v8::PinScope<'_, '_>) -> Option<()> {
+    let host = super::host(scope)?;
     let global = scope.get_current_context().global(scope);
-    let service_worker_scope = prototype(scope, global);
-    let worker_scope = service_worker_scope.and_then(|at| prototype(scope, at));
-    let missing = FLAGGED.iter().filter(|(flags, _)| !flags.iter().any(|flag| host.has_flag(*flag)));
-    for name in missing.flat_map(|(_, names)| *names) {
-        let Some(name) = v8::String::new(scope, name) else { return };
-        for holder in [Some(global), worker_scope].into_iter().flatten() {
-            holder.delete(scope, name.into());
+    let service_worker_scope = prototype(scope, global)?;
+    let worker_scope = prototype(scope, service_worker_scope)?;
+    for Flagged { flags, names, ahead } in FLAGGED {
+        let wanted = flags.iter().any(|flag| host.has_flag(*flag));
+        for name in *names {
+            match (ahead, wanted) {
+                (Ahead::Put, true) | (Ahead::Left, false) => {}
+                (Ahead::Put, false) => {
+                    let name = v8::String::new(scope, name)?;
+                    global.delete(scope, name.into())?;
+                    worker_scope.delete(scope, name.into())?;
+                }
+                (Ahead::Left, true) => put_global(scope, worker_scope, global, name)?,
+            }
         }
     }
     if host.has_flag(Flag::NodejsCompatV2) {
-        // What Node has besides its modules. When it cannot be put there, the isolate is ending.
-        let _ = offer_node(scope, global, worker_scope);
+        // What Node has besides its modules.
+        offer_node(scope, global, worker_scope)?;
     }
+    Some(())
+}
+
+/// Puts a global of the rooms where it belongs.
+fn put_global(
+    scope: &mut v8::PinScope<'_, '_>,
+    worker_scope: v8::Local<'_, v8::Object>,
+    global: v8::Local<'_, v8::Object>,
+    name: &str,
+) -> Option<()> {
+    for (index, room) in ROOMS.iter().enumerate() {
+        for (holder, names) in [(worker_scope, room.on_scope), (global, room.on_global)] {
+            if names.contains(&name) {
+                let room = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
+                lazy_global(scope, holder, room, name)?;
+            }
+        }
+    }
+    Some(())
+}
+
+/// Whether a global is there before the Worker's flags are known.
+fn is_put_ahead(name: &str) -> bool {
+    FLAGGED.iter().all(|flagged| flagged.ahead == Ahead::Put || !flagged.names.contains(&name))
 }
 
 /// The globals of Node's that a Worker with all of Node's compatibility has.
 fn offer_node(
     scope: &mut v8::PinScope<'_, '_>,
     global: v8::Local<'_, v8::Object>,
-    worker_scope: Option<v8::Local<'_, v8::Object>>,
+    worker_scope: v8::Local<'_, v8::Object>,
 ) -> Option<()> {
     let name = v8::String::new(scope, "global")?;
     global.create_data_property(scope, name.into(), global.into())?;
     let lazily = [
         (global, "node_buffer", "Buffer"),
         (global, "node_process", "process"),
-        (worker_scope?, "node_timers", "setImmediate"),
-        (worker_scope?, "node_timers", "clearImmediate"),
+        (worker_scope, "node_timers", "setImmediate"),
+        (worker_scope, "node_timers", "clearImmediate"),
     ];
     for (holder, room, name) in lazily {
         let index = ROOMS.iter().position(|candidate| candidate.name == room)?;
@@ -302,20 +339,20 @@ fn compile<'s>(
 }
 
 /// Leaves behind what an isolate that is about to go has compiled of the rooms it used.
-pub(crate) fn offer_caches(scope: &mut v8::PinScope<'_, '_>) {
+pub(crate) fn offer_caches(scope: &mut v8::PinScope<'_, '_>, experience: Experience) {
     let Some(loaded) = scope.get_slot::<Rc<Loaded>>().cloned() else { return };
     for (room, cache) in loaded.rooms.borrow().iter().zip(&ROOM_CACHES) {
         if let Some(room) = room {
-            offer_cache(v8::Local::new(scope, &room.script), cache);
+            offer_cache(v8::Local::new(scope, &room.script), cache, experience);
         }
     }
 }
 
-fn offer_cache(script: v8::Local<'_, v8::Function>, cache: &CodeCache) {
-    if cache.wants_more()
+fn offer_cache(script: v8::Local<'_, v8::Function>, cache: &CodeCache, experience: Experience) {
+    if cache.wants_more(experience)
         && let Some(data) = script.create_code_cache()
     {
-        cache.offer(&data);
+        cache.offer(&data, experience);
     }
 }
 

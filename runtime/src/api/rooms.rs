@@ -2,7 +2,7 @@
 
 use super::{
     async_context, base64, buffer, compat, compression, crypto, durable_objects, encoding, fetch, form_data,
-    html_rewriter, inspect, intrinsics, structured_clone, timers, tracing, unsafe_eval, url, url_pattern, websocket,
+    html_rewriter, inspect, structured_clone, timers, tracing, unsafe_eval, url, url_pattern, web_assembly, websocket,
     worker_loader,
 };
 use super::{rpc, rpc_signal, rpc_values, workers};
@@ -28,13 +28,32 @@ const fn library(name: &'static str, source: &'static str, native: Option<Native
     Room { name, source, on_scope: &[], on_global: &[], native }
 }
 
-/// Globals that only Workers with one of the flags have.
-pub(super) static FLAGGED: &[(&[Flag], &[&str])] = &[
-    (&[Flag::GlobalNavigator], &["navigator", "Navigator"]),
-    (&[Flag::ExposeGlobalMessageChannel], &["MessageChannel", "MessagePort"]),
-    (
-        &[Flag::EnableGlobalPerformanceClasses, Flag::EnableNodejsPerfHooksModule],
-        &[
+/// Globals that only Workers with one of some flags have.
+pub(super) struct Flagged {
+    pub(super) flags: &'static [Flag],
+    pub(super) names: &'static [&'static str],
+    pub(super) ahead: Ahead,
+}
+
+/// How globals are prepared before it is known which flags a Worker has: as most Workers want them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ahead {
+    /// They are there, and taken away from those that have no flag for them.
+    Put,
+    /// They are put there for those that have one.
+    Left,
+}
+
+pub(super) static FLAGGED: &[Flagged] = &[
+    Flagged { flags: &[Flag::GlobalNavigator], names: &["navigator", "Navigator"], ahead: Ahead::Put },
+    Flagged {
+        flags: &[Flag::ExposeGlobalMessageChannel],
+        names: &["MessageChannel", "MessagePort"],
+        ahead: Ahead::Left,
+    },
+    Flagged {
+        flags: &[Flag::EnableGlobalPerformanceClasses, Flag::EnableNodejsPerfHooksModule],
+        names: &[
             "Performance",
             "PerformanceEntry",
             "PerformanceMark",
@@ -43,11 +62,12 @@ pub(super) static FLAGGED: &[(&[Flag], &[&str])] = &[
             "PerformanceObserver",
             "PerformanceObserverEntryList",
         ],
-    ),
+        ahead: Ahead::Left,
+    },
 ];
 
-/// The one room that is compiled for every context at once: it changes what is there already.
-pub(super) const INTRINSICS: &str = "intrinsics";
+/// Globals of the language itself that a room puts something in the place of.
+pub(super) static OF_LANGUAGE: &[&str] = &["WebAssembly"];
 
 /// Every room. Order does not matter; names are unique.
 pub(super) static ROOMS: &[Room] = &[
@@ -87,7 +107,13 @@ pub(super) static ROOMS: &[Room] = &[
     library("trace_items", include_str!("../../js/trace_items.js"), Some(tracing::install)),
     library("handlers", include_str!("../../js/handlers.js"), Some(tracing::install)),
     library("inspect_text", include_str!("../../js/inspect_text.js"), None),
-    library(INTRINSICS, include_str!("../../js/intrinsics.js"), Some(intrinsics::install)),
+    Room {
+        name: "web_assembly",
+        source: include_str!("../../js/web_assembly.js"),
+        on_scope: &[],
+        on_global: OF_LANGUAGE,
+        native: Some(web_assembly::install),
+    },
     library("inspect_names", include_str!("../../js/inspect_names.js"), Some(inspect::install)),
     library("inspect_format", include_str!("../../js/inspect_format.js"), None),
     library("inspect", include_str!("../../js/inspect.js"), None),

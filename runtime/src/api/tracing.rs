@@ -339,6 +339,25 @@ fn redact_header<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>,
     returned.set_bool(redact::is_secret_header(&name));
 }
 
+/// `addSpan(prototype)`: gives it the class `Span`, made when it is first looked at.
+pub(super) fn add_span<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    let Ok(prototype) = v8::Local::<v8::Object>::try_from(arguments.get(0)) else { return };
+    let Some(name) = v8::String::new(scope, "Span") else { return };
+    // Fails only when the isolate is being ended.
+    let _ = prototype.set_lazy_data_property(scope, name.into(), span_class);
+}
+
+fn span_class(
+    scope: &mut v8::PinScope<'_, '_>,
+    _: v8::Local<'_, v8::Name>,
+    _: v8::PropertyCallbackArguments<'_>,
+    mut returned: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(class) = super::registry::export(scope, "tracing", "Span") {
+        returned.set(class);
+    }
+}
+
 /// `addTracing(context)`: gives an execution context its `tracing`, made when it is first looked at.
 pub(super) fn add_tracing<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
     let Ok(context) = v8::Local::<v8::Object>::try_from(arguments.get(0)) else { return };
@@ -353,7 +372,7 @@ fn make_tracing(
     _: v8::PropertyCallbackArguments<'_>,
     mut returned: v8::ReturnValue<'_, v8::Value>,
 ) {
-    let Some(make) = super::registry::export(scope, "tracing", "make") else { return };
+    let Some(make) = super::registry::export(scope, "workers", "makeTracing") else { return };
     let Ok(make) = v8::Local::<v8::Function>::try_from(make) else { return };
     let undefined = v8::undefined(scope);
     if let Some(tracing) = make.call(scope, undefined.into(), &[]) {

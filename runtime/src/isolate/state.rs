@@ -10,14 +10,15 @@ use super::inbox::{Scope, Shared};
 use super::timers::Timers;
 use super::{ClockPolicy, HangPolicy, Isolate};
 use crate::channel::Channels;
+use crate::code_cache::Experience;
 use crate::compat::{CompatFlags, Flag};
 use crate::invocation::{InvocationId, InvocationState};
-use crate::limits::ResourceLimits;
 use crate::limits::aside::{Aside, Asides};
 use crate::limits::cpu::{nanos, this_thread_ns};
 use crate::limits::memory::MemoryMeter;
 use crate::limits::overshoot;
 use crate::limits::wasm_memory::WasmMemories;
+use crate::limits::{Cause, ResourceLimits};
 use crate::modules::registry::Registry;
 use crate::rpc::RpcError;
 
@@ -96,6 +97,13 @@ impl IsolateState {
     /// Whether the Worker asked for a behaviour. Before it is loaded, none is asked for.
     pub(crate) fn has_flag(&self, flag: Flag) -> bool {
         self.worker.borrow().as_ref().is_some_and(|worker| worker.compat.has(flag))
+    }
+
+    /// How much of what a Worker does was done in this isolate, which is about to go.
+    pub(crate) fn experience(&self) -> Experience {
+        let ran = self.worker.borrow().as_ref().is_some_and(|worker| worker.main.borrow().is_some());
+        let stopped = self.shared.cause().is_some_and(|cause| !matches!(cause, Cause::Canceled | Cause::Shutdown));
+        if ran && !stopped { Experience::Whole } else { Experience::Little }
     }
 
     /// The invocation whose code runs: the one whose turn it is, or another one that waited for a promise of this one. `None` in

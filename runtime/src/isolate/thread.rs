@@ -368,7 +368,7 @@ fn load_worker<'s>(
         cause: None,
         blame: Blame::Host,
     };
-    crate::api::withhold(scope);
+    crate::api::settle_flagged(scope);
     // Ahead of `env`, in which internal modules may make bindings.
     let crate::modules::WorkerSource { main_module, modules, extensions } = source;
     *state.registry.borrow_mut() = Registry::new(&main_module, modules, &extensions);

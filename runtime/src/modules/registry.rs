@@ -118,9 +118,10 @@ impl Registry {
     }
 
     /// The compiled modules whose code the host lets others use.
-    pub(super) fn shared_modules(&self) -> impl Iterator<Item = (&ModuleContent, &v8::Global<v8::Module>)> {
-        let shared = |entry: &&Entry| entry.code_cache == CodeCachePolicy::Shared;
-        self.entries.values().filter(shared).filter_map(|entry| Some((&entry.content, entry.module.as_ref()?)))
+    pub(super) fn shared_modules(&self) -> impl Iterator<Item = (&ModuleId, &ModuleContent, &v8::Global<v8::Module>)> {
+        let shared = |(_, entry): &(&ModuleId, &Entry)| entry.code_cache == CodeCachePolicy::Shared;
+        let entries = self.entries.iter().filter(shared);
+        entries.filter_map(|(id, entry)| Some((id, &entry.content, entry.module.as_ref()?)))
     }
 
     pub(super) fn id_of(&self, module: v8::Local<v8::Module>, scope: &v8::Isolate) -> Option<ModuleId> {

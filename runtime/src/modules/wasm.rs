@@ -2,7 +2,7 @@
 //!
 //! V8 tells nobody of the memory that a module declares for itself, nor that its instructions grow it. So before a module
 //! is compiled, its own memories are turned into imports, appended to those it has: in the numbering of memories imports
-//! come first and order is kept, so no other part of the module changes. `js/intrinsics.js` makes the memories when the
+//! come first and order is kept, so no other part of the module changes. `js/web_assembly.js` makes the memories when the
 //! module is instantiated, and hides these imports.
 
 use crate::js::throw_error;
@@ -27,6 +27,8 @@ pub(crate) fn compile<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     bytes: &[u8],
 ) -> Option<v8::Local<'s, v8::WasmModuleObject>> {
+    // What its memories are made by must be in place before a program has anything of WebAssembly's.
+    crate::api::export(scope, "web_assembly", "WebAssembly")?;
     match with_imported_memories(bytes) {
         Ok(None) => v8::WasmModuleObject::compile(scope, bytes),
         Ok(Some(changed)) => v8::WasmModuleObject::compile(scope, &changed),

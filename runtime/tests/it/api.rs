@@ -112,7 +112,7 @@ fn run(path: &Path) -> Vec<String> {
         let context = v8::Context::new(scope, v8::ContextOptions::default());
         let scope = &mut v8::ContextScope::new(scope, context);
         api::install(scope, context).expect("a new context has room");
-        api::withhold(scope);
+        api::settle_flagged(scope);
         v8::tc_scope!(let scope, scope);
         if drive(scope, &source, &host).is_none() {
             let stack = scope

@@ -1,11 +1,10 @@
-//! The Rust half of what V8's own globals get: a clock, and eyes for WebAssembly memory.
+//! The Rust half of what is put in the place of V8's `WebAssembly`: eyes for its memory.
 
 use super::args::set_function;
-use super::{host, timers};
+use super::host;
 use crate::modules::wasm::{MemoryType, OWN_MEMORIES};
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
-    timers::install_clock(scope, target)?;
     set_function(scope, target, "count", count)?;
     set_function(scope, target, "memoryOf", memory_of)?;
     let name = v8::String::new(scope, "OWN_MEMORIES")?;

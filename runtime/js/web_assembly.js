@@ -1,26 +1,12 @@
-// What V8 itself puts on the global object and the platform does not allow as it is: Date reads the machine's clock,
-// and no allocator of ours sees WebAssembly memory. Runs once for every context, before any program.
+// WebAssembly with memory that is seen: no allocator of ours sees it, and instructions grow it. V8's own object is changed
+// when a program first touches it, or has a WebAssembly module; before that nobody can reach what it is made of.
 'use strict';
-const { Proxy, apply, construct, defineProperty, getOwnPropertyDescriptor, dateToString } = primordials;
-const { now, count, memoryOf, OWN_MEMORIES } = native;
+const { Proxy, apply, construct, defineProperty, getOwnPropertyDescriptor, WebAssembly } = primordials;
+const { count, memoryOf, OWN_MEMORIES } = native;
 
 function replace(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });
 }
-
-// --- The clock ----------------------------------------------------------------------------------------------------
-
-const RealDate = Date;
-const PlatformDate = new Proxy(RealDate, {
-  __proto__: null,
-  apply: () => apply(dateToString, construct(RealDate, [now()]), []),
-  construct: (target, values, newTarget) => construct(RealDate, values.length === 0 ? [now()] : values, newTarget),
-});
-replace(RealDate, 'now', now);
-replace(RealDate.prototype, 'constructor', PlatformDate);
-replace(globalThis, 'Date', PlatformDate);
-
-// --- WebAssembly memory -------------------------------------------------------------------------------------------
 
 // Every memory is made here, also those that modules declare for themselves (`modules/wasm.rs` has made imports of them),
 // so that each can be counted.
@@ -83,4 +69,4 @@ replace(Module, 'imports', {
   },
 }.imports);
 
-return { __proto__: null };
+return { __proto__: null, WebAssembly };
