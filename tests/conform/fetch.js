@@ -196,3 +196,18 @@ try { await locked.text(); } catch (e) { all.push(`${e.name}: ${e.message}`); }
 try { new Response(locked.body); } catch (e) { all.push(`${e.name}: ${e.message}`); }
 return all;
 //// => {"value":["x",true,"TypeError: Body has already been used. It can only be used once. Use tee() first if you need to read it twice.","TypeError: Body has already been used. It can only be used once. Use tee() first if you need to read it twice.","TypeError: Body has already been used. It can only be used once. Use tee() first if you need to read it twice.","TypeError: This ReadableStream is currently locked to a reader,","TypeError: This ReadableStream is currently locked to a reader.","TypeError: This ReadableStream is locked to a reader, and cannot be used as a body."]}
+
+//// case: addresses that are not of HTTP, given to services and to the global function
+const service = env.LOADER.load({
+  compatibilityDate: '2026-07-01', mainModule: 'm.js', modules: { 'm.js': 'export default { fetch: () => new Response() }' },
+}).getEntrypoint();
+const all = [new Request('ws://x/a').url];
+for (const url of ['ws://x/a', 'wss://x/a', 'ftp://x/a', 'foo:bar']) {
+  for (const headers of [{}, { Upgrade: 'websocket' }]) {
+    for (const send of [(...given) => service.fetch(...given), (...given) => fetch(...given)]) {
+      try { all.push((await send(url, { headers })).status); } catch (e) { all.push(`${e.name}: ${e.message}`); }
+    }
+  }
+}
+return all;
+//// => {"value":["ws://x/a","TypeError: Fetch API cannot load: ws://x/a","TypeError: Fetch API cannot load: ws://x/a","TypeError: Fetch API cannot load: ws://x/a","TypeError: Fetch API cannot load: ws://x/a","TypeError: Fetch API cannot load: wss://x/a","TypeError: Fetch API cannot load: wss://x/a","TypeError: Fetch API cannot load: wss://x/a","TypeError: Fetch API cannot load: wss://x/a","TypeError: Fetch API cannot load: ftp://x/a","TypeError: Fetch API cannot load: ftp://x/a","TypeError: Fetch API cannot load: ftp://x/a","TypeError: Fetch API cannot load: ftp://x/a","TypeError: Fetch API cannot load: foo:bar","TypeError: Fetch API cannot load: foo:bar","TypeError: Fetch API cannot load: foo:bar","TypeError: Fetch API cannot load: foo:bar"]}

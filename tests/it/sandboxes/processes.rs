@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures::future::join_all;
 use libtest_mimic::Trial;
 use loaderd_harness::{CodeExecutionLimits, Tenant};
-use loaderd_loader::sandbox::Restart;
+use loaderd_loader::sandbox::{Restart, SandboxConfig, Sandboxes};
+use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions, ModuleSource, WorkerCode};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -25,11 +26,34 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
         ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
         ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
+        ("tails_are_refused_by_name", || runtime().block_on(tails_are_refused())),
     ];
     tests
         .into_iter()
         .map(|(name, test)| Trial::test(format!("sandboxes::{name}"), move || test().map_err(Into::into)))
         .collect()
+}
+
+/// A trace that nobody would ever hear of is worse than a Worker that does not start.
+async fn tails_are_refused() -> Result<(), String> {
+    let sandboxes = Sandboxes::new(SandboxConfig::new(vec!["it".to_owned(), REAL.to_owned()]));
+    let sandboxes = sandboxes.map_err(|error| error.to_string())?;
+    let host = LoaderHost::new(sandboxes, HostLimits::default(), runtime().handle().clone());
+    let loader = host.loader(LoaderOptions::default());
+    let text = "Failed to start Worker: Tail Workers of Workers in sandbox processes are not supported by loaderd.";
+    let wanted = Err(text.to_owned());
+    for streaming in [false, true] {
+        let mut code = WorkerCode::new("2026-07-01", "m.js").module("m.js", ModuleSource::ByName("export {};".into()));
+        // Any service will do: nothing is ever sent to it.
+        let tails = if streaming { &mut code.streaming_tails } else { &mut code.tails };
+        tails.push(loader.binding());
+        let started = match loader.load(code) {
+            Ok(stub) => stub.ready().await.map(drop),
+            Err(error) => Err(error),
+        };
+        expect("the start", &started.map_err(|error| error.to_string()), &wanted)?;
+    }
+    Ok(())
 }
 
 fn signal(pid: i32, signal: Signal) -> Result<(), String> {
