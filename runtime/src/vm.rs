@@ -12,6 +12,7 @@ use crate::limits::memory::{MemoryMeter, allocator};
 use crate::limits::watchdog;
 use crate::modules::dynamic::{give_up_unsettled, import_dynamically, import_with_phase};
 use crate::modules::link::import_meta;
+use crate::rpc::state::RpcState;
 
 /// Heap above its limit that V8 gets so that it can unwind instead of aborting the process; enough for one large
 /// allocation (flattening a string copies it).
@@ -59,6 +60,11 @@ impl Vm {
             v8::Global::new(scope, context)
         };
         Self { state, context, isolate, platform: v8::V8::get_current_platform() }
+    }
+
+    /// The isolate's state of JS RPC.
+    pub(crate) fn rpc(&mut self) -> Rc<RpcState> {
+        RpcState::of(&mut self.isolate)
     }
 
     /// Runs `work` in the context, then microtasks and V8's own tasks (at most `v8_tasks_max`).

@@ -161,3 +161,75 @@ for (const v of [Symbol('s'), new WeakMap(), Promise.resolve(5), () => 1, new Rp
   out.push(await settled((async () => s.m(v))()));
 return out;
 //// => {"value":[{"error":{"$":"DOMException","name":"DataCloneError","message":"Symbol(s) could not be cloned.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"#<WeakMap> could not be cloned.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"#<Promise> could not be cloned.","code":25}},{"value":["function","[object JsRpcStub]"]},{"value":["function","[object JsRpcStub]"]},{"value":["object","[object Object]"]},{"value":["function","[object JsRpcStub]"]},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"A\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"ExecutionContext\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"WorkerLoader\". This type does not support serialization.","code":25}},{"value":["object","[object Request]"]},{"value":["object","[object Response]"]},{"value":["object","[object Headers]"]},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"URL\". This type does not support serialization.","code":25}},{"value":["object","[object Blob]"]},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"FormData\". This type does not support serialization.","code":25}},{"value":["object","[object ReadableStream]"]},{"error":{"$":"DOMException","name":"DataCloneError","message":"AbortSignal serialization is not enabled.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"AbortController\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"Object\". This type does not support serialization.","code":25}},{"error":{"$":"RangeError","name":"RangeError","message":"g"}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"WorkerLoader\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Entrypoints to dynamically-loaded workers cannot be transferred to other Workers, because the system does not know how to reload this Worker from scratch. Instead, have the parent Worker expose an entrypoint which constructs the dynamic worker and forwards to it.","code":25}},{"value":["function","[object JsRpcStub]"]},{"value":["function","[object JsRpcStub]"]},{"value":["function","[object JsRpcStub]"]},{"value":["object","[object WritableStream]"]},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"TransformStream\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"Event\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"URLSearchParams\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"WebSocket\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"Could not serialize object of type \"TextEncoder\". This type does not support serialization.","code":25}},{"error":{"$":"DOMException","name":"DataCloneError","message":"#<NumberFormat> could not be cloned.","code":25}}]}
+
+//// case: dup of a function parameter, at once
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); return 1; } }
+await methods(env, 'async m(t) { return await t.keep(() => 5); }').m(new T());
+return await settled((async () => kept())());
+//// => {"value":{"value":5}}
+
+//// case: dup of a function parameter, later
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); return 1; } }
+await methods(env, 'async m(t) { return await t.keep(() => 5); }').m(new T());
+await scheduler.wait(300);
+return [await settled((async () => kept())()), await settled((async () => kept())())];
+//// => {"value":[{"value":5},{"value":5}]}
+
+//// case: dup of a function parameter to a service
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); return 1; } }
+using r = await methods(env, 'async m(t) { await t.keep(() => 5); return { f() { return 1; } }; }').m(new T());
+await scheduler.wait(100);
+return [await settled((async () => kept())()), await settled((async () => kept())())];
+//// => {"value":[{"value":5},{"value":5}]}
+
+//// case: dup of a function parameter after the result is disposed
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); return 1; } }
+const r = await methods(env, 'async m(t) { await t.keep(() => 5); return { f() { return 1; } }; }').m(new T());
+r[Symbol.dispose]();
+await scheduler.wait(100);
+return [await settled((async () => kept())()), await settled((async () => kept())())];
+//// => {"value":[{"value":5},{"value":5}]}
+
+//// case: dup of a target parameter
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); return 1; } }
+await methods(env, 'async m(t) { return await t.keep(new (class extends RpcTarget { x() { return 7; } })()); }').m(new T());
+await scheduler.wait(100);
+return [await settled((async () => kept.x())())];
+//// => {"value":[{"value":7}]}
+
+//// case: dup and the child's io
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); return 1; } }
+await methods(env, 'async m(t) { return await t.keep(async () => { await new Promise((r) => setTimeout(r, 20)); return (await fetch("http://x/").catch((e) => e.message)) }); }', { globalOutbound: ctx.exports.Outbound({}) }).m(new T());
+await scheduler.wait(100);
+return [await settled((async () => { const r = await kept(); return typeof r === 'string' ? r : await r.text(); })())];
+//// => {"value":[{"value":"GET http://x/  {}"}]}
+
+//// case: dup via a plain function parameter
+let kept;
+await methods(env, 'async m(keep) { return await keep(() => 5); }').m((f) => { kept = f.dup(); });
+await scheduler.wait(100);
+return [await settled((async () => kept())())];
+//// => {"value":[{"value":5}]}
+
+//// case: dup by service Echo call
+let kept;
+const r = await env.ECHO.call((f) => { kept = f.dup(); return 3; }, () => 9);
+await scheduler.wait(100);
+return [r, await settled((async () => kept())())];
+//// => {"value":[3,{"value":9}]}
+
+//// case: callback into a child after its own stubs were disposed
+let kept;
+class T extends RpcTarget { keep(f) { kept = f.dup(); } }
+await methods(env, 'async m(t) { let n = 0; await t.keep(() => ++n); return 1; }').m(new T());
+const out = [await kept(), await kept()];
+kept[Symbol.dispose]();
+out.push(await settled((async () => kept())()));
+return out;
+//// => {"value":[1,2,{"error":{"$":"Error","name":"Error","message":"RPC stub used after being disposed."}}]}

@@ -170,14 +170,17 @@ async fn only_the_parent_is_left(host: &LoaderHost) {
     gone.await.unwrap_or_else(|_| panic!("left over: {:?}", host.metrics()));
 }
 
-/// Each method leaves a call of a Worker unanswered that would run for ever.
+/// Each method leaves something to a Worker that it has loaded: a call that would run for ever, or what each holds of the
+/// other.
 const LEAVING_PARENT: &str = "
+    import { RpcTarget } from 'cloudflare:workers';
     const CHILD = `
       import { WorkerEntrypoint } from 'cloudflare:workers';
       export default class extends WorkerEntrypoint {
         ready() {}
         wait() { setInterval(() => {}, 1000); return new Promise(() => {}); }
         fetch() { return this.wait(); }
+        async trade(take, give) { globalThis.given = await give(); await take(() => globalThis.given.get()); }
       }`;
     const child = async (loader) => {
       const code = { compatibilityDate: '2026-07-01', mainModule: 'm.js', modules: { 'm.js': CHILD } };
@@ -190,6 +193,13 @@ const LEAVING_PARENT: &str = "
       async fetches(_, { loader }) { (await child(loader)).fetch('http://child/'); },
       async throws(_, { loader }) { (await child(loader)).wait(); throw new Error('thrown'); },
       async aborts(_, { loader }, ctx) { (await child(loader)).wait(); ctx.abort(new Error('aborted')); },
+      async trades(_, { loader }) {
+        let taken;
+        const take = (f) => { taken = f.dup(); };
+        const give = () => new (class extends RpcTarget { get() { return 7; } })();
+        await (await child(loader)).trade(take, give);
+        if ((await taken()) !== 7) throw new Error('what was lent is gone');
+      },
       async waits(_, { loader }) { await (await child(loader)).wait(); },
     };
 ";
@@ -203,6 +213,8 @@ async fn a_call_ends_with_whoever_made_it() {
         let _ended = service.call_method(method, vec![Plain::Null]).await;
         only_the_parent_is_left(&host).await;
     }
+    service.call_method("trades", vec![Plain::Null]).await.expect("no error");
+    only_the_parent_is_left(&host).await;
     // Its client goes.
     let mut waiting = Box::pin(service.call_method("waits", vec![Plain::Null]));
     while host.metrics().alive < 2 {

@@ -292,6 +292,11 @@ impl InvocationState {
             || (self.answered() && self.exports.get() == 0 && (self.wait_until.get() == 0 || self.unreachable()))
     }
 
+    /// Whether it has answered all, and objects of its session that others hold keep it.
+    pub(crate) fn lingers(&self) -> bool {
+        self.answered() && self.exports.get() > 0 && !self.is_of_object()
+    }
+
     /// Whether it has answered all it was asked, and only others' holding its objects keeps it.
     pub(crate) fn idle(&self) -> bool {
         self.answered() && self.wait_until.get() == 0
@@ -340,6 +345,8 @@ pub(crate) enum HoldKind {
     Io,
     /// An object of the session, held by somebody outside.
     Export,
+    /// An object given as an argument to something of the invocation's own caller.
+    Lent,
     /// An object given away as an argument.
     Callback,
     /// A `waitUntil` task.
@@ -362,7 +369,7 @@ impl Hold {
     fn counter(&self) -> &Cell<usize> {
         match self.kind {
             HoldKind::Io => &self.invocation.pending_io,
-            HoldKind::Export => &self.invocation.exports,
+            HoldKind::Export | HoldKind::Lent => &self.invocation.exports,
             HoldKind::Callback => &self.invocation.callbacks,
             HoldKind::WaitUntil => &self.invocation.wait_until,
         }

@@ -252,6 +252,8 @@ impl Thread {
         let wait = self.vm.state.worker.borrow().as_ref().is_some_and(|worker| worker.on_hang == HangPolicy::Wait);
         if invocation.over() {
             self.end_invocation(invocation.id, None);
+        } else if invocation.lingers() {
+            self.vm.rpc().hold_loosely(invocation.id);
         } else if invocation.hung() && !wait {
             self.suspects.add(invocation.id);
         }

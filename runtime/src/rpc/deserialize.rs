@@ -4,7 +4,7 @@
 //! objects of the API that the message carries as parts.
 
 pub(crate) use super::cloned_error::Stack;
-use super::state::{self, Js, Keep, RpcState};
+use super::state::{self, Js, Keep, Met, RpcState};
 use super::{CapKind, Message, cloned_error, host_tag};
 use crate::dynamic::LoaderCap;
 use crate::invocation::InvocationId;
@@ -26,6 +26,17 @@ pub(crate) fn deserialize<'s>(
     owner: Option<InvocationId>,
     stack: Stack,
 ) -> Option<Received<'s>> {
+    deserialize_met(scope, message, owner, stack, Met::Elsewhere)
+}
+
+/// The same, with how the owner comes by the stubs.
+pub(crate) fn deserialize_met<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    message: &Message,
+    owner: Option<InvocationId>,
+    stack: Stack,
+    met: Met,
+) -> Option<Received<'s>> {
     let rpc = RpcState::of(scope);
     let js = rpc.js(scope)?;
     let home = IsolateState::of(scope).isolate();
@@ -40,7 +51,7 @@ pub(crate) fn deserialize<'s>(
             CapKind::Service if cap.target.as_any().is::<ClassCap>() => 8,
             CapKind::Service => 1,
         };
-        let import = match rpc.import(cap, owner, Keep::UntilDropped) {
+        let import = match rpc.import_met(cap, owner, Keep::UntilDropped, met) {
             Ok(import) => import,
             Err(error) => {
                 throw_error(scope, &error.message());

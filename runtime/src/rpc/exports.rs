@@ -336,6 +336,7 @@ pub(crate) struct Sent {
     /// `None` only while it is being dropped.
     object: Option<Arc<ObjectRef>>,
     hold: u64,
+    kind: HoldKind,
 }
 
 /// Notes that a reference to one of this isolate's own objects is about to be sent, and wraps it.
@@ -350,7 +351,24 @@ pub(crate) fn send(
     if let Some(export) = rpc.exports.borrow_mut().get_mut(&object.id) {
         export.holds.push((hold, Hold::new(&invocation, kind)));
     }
-    Arc::new(Sent { object: Some(object), hold })
+    Arc::new(Sent { object: Some(object), hold, kind })
+}
+
+/// Whoever holds an object that was lent may go on calling it, as long as its invocation lasts anyway.
+pub(crate) fn hold_loosely(target: &Arc<dyn Capability>) {
+    let Some(Sent { object: Some(object), hold, kind: HoldKind::Lent }) = target.as_any().downcast_ref::<Sent>() else {
+        return;
+    };
+    let (invocation, id, hold) = (object.invocation, object.id, *hold);
+    object.isolate.shared().post_task(Some(invocation), move |scope| {
+        let (rpc, isolate) = (RpcState::of(scope), IsolateState::of(scope));
+        let Some(invocation) = isolate.invocation(invocation) else { return };
+        if let Some(export) = rpc.exports.borrow_mut().get_mut(&id) {
+            for (_, kept) in export.holds.iter_mut().filter(|(held, _)| *held == hold) {
+                *kept = Hold::new(&invocation, HoldKind::Callback);
+            }
+        }
+    });
 }
 
 /// The object behind a capability, when it is one that `invocation` of `isolate` has sent itself: holding it must not

@@ -1,8 +1,8 @@
 //! Calls this isolate makes.
 
-use super::deserialize::{Stack, deserialize};
+use super::deserialize::{Stack, deserialize_met};
 use super::serialize::{Purpose, serialize};
-use super::state::{ImportId, Keep, RpcState};
+use super::state::{ImportId, Keep, Met, RpcState};
 use super::{Answer, Awaiting, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, Waiter, errors};
 use crate::api::tracing::current_span;
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
@@ -20,6 +20,7 @@ pub(crate) struct OutgoingCall {
     answer: Option<Answer>,
     /// What keeps the invocation from counting as hung; none for a call that it does not wait for.
     hold: Option<Hold>,
+    met: Met,
     /// Goes with the invocation: the callee hears that nobody waits.
     _awaiting: Awaiting,
 }
@@ -86,9 +87,14 @@ pub(crate) fn start<'s>(
         throw_error(scope, "This Worker has too many RPC calls pending.");
         return None;
     }
+    let met = rpc.met(import);
+    let purpose = match met {
+        Met::InSession => Purpose::ArgumentsInSession,
+        Met::Elsewhere => Purpose::Arguments,
+    };
     let op = match content {
         Content::Get => Op::Get,
-        Content::Call(arguments) => Op::Call(serialize(scope, arguments, Purpose::Arguments)?),
+        Content::Call(arguments) => Op::Call(serialize(scope, arguments, purpose)?),
         Content::Event(parts) => Op::Event(serialize(scope, parts, Purpose::Arguments)?),
     };
     if (cap.kind == CapKind::Service || cap.target.counts_as_subrequest())
@@ -115,13 +121,13 @@ pub(crate) fn start<'s>(
             arrived: v8::Global::new(scope, arrived),
             answer: None,
             hold: (waits == Waits::Yes).then(|| Hold::new(&invocation, HoldKind::Io)),
+            met,
             _awaiting: awaiting,
         },
     );
-    let pipeline = cap
-        .target
-        .call(Call { path, op, origin }, reply)
-        .and_then(|target| rpc.import(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::Pipeline).ok());
+    let pipeline = cap.target.call(Call { path, op, origin }, reply).and_then(|target| {
+        rpc.import_met(Cap { kind: CapKind::Object, target }, Some(invocation_id), Keep::Pipeline, met).ok()
+    });
     Some(Started { arrived: arrived.get_promise(scope), call: id, pipeline })
 }
 
@@ -156,7 +162,7 @@ pub(crate) fn take<'s>(scope: &mut v8::PinScope<'s, '_>, id: u64) -> Option<v8::
     let call = rpc.calls.borrow_mut().remove(&id)?;
     match call.answer?.result {
         Ok(message) => {
-            let received = deserialize(scope, &message, Some(call.invocation), Stack::None)?;
+            let received = deserialize_met(scope, &message, Some(call.invocation), Stack::None, call.met)?;
             Some(v8::Array::new_with_elements(scope, &[received.value, received.stubs.into()]).into())
         }
         Err(error) => {

@@ -20,6 +20,8 @@ use crate::js::throw_error;
 pub(crate) enum Purpose {
     /// Arguments of a call.
     Arguments,
+    /// Arguments of a call on what the invocation's caller gave it.
+    ArgumentsInSession,
     /// The result of a call.
     Result,
     /// `env` or `ctx.props`: data and services, since it outlives every invocation.
@@ -32,7 +34,7 @@ impl Purpose {
     /// The number `js/rpc_values.js` knows it by.
     fn code(self) -> i32 {
         match self {
-            Self::Arguments => 0,
+            Self::Arguments | Self::ArgumentsInSession => 0,
             Self::Result => 1,
             Self::Environment => 2,
             Self::Thrown => 3,
@@ -276,6 +278,7 @@ impl Writer {
         // An object of this isolate is told that somebody outside holds it now.
         let kind = match self.purpose {
             Purpose::Arguments => HoldKind::Callback,
+            Purpose::ArgumentsInSession => HoldKind::Lent,
             _ => HoldKind::Export,
         };
         let target = match cap.target.as_any().downcast_ref::<Own>() {

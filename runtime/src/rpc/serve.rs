@@ -3,10 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::deserialize::{Stack, deserialize};
+use super::deserialize::{Stack, deserialize, deserialize_met};
 use super::exports::{self, Access, ExportId, Object, Own};
 use super::serialize::{Purpose, serialize};
-use super::state::RpcState;
+use super::state::{Met, RpcState};
 use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, RpcError, errors};
 use crate::invocation::{HoldKind, InvocationState};
 use crate::isolate::EntrypointSpec;
@@ -38,7 +38,7 @@ pub(crate) fn serve(
         let serve = v8::Local::new(scope, &js.serve);
         let receiver = v8::undefined(scope).into();
         let access = access_code(scope, member.access);
-        let (path, arguments, stubs) = call_parts(scope, call)?;
+        let (path, arguments, stubs) = call_parts(scope, call, Met::Elsewhere)?;
         let (reply, result) = keys(scope, reply, result);
         serve.call(scope, receiver, &[member.target.into(), access, path, arguments, stubs, reply, result])
     });
@@ -74,7 +74,7 @@ pub(crate) fn serve_entrypoint(
             None => v8::Object::new(scope).into(),
         };
         let is_event = v8::Boolean::new(scope, matches!(call.op, Op::Event(_))).into();
-        let (path, arguments, stubs) = call_parts(scope, call)?;
+        let (path, arguments, stubs) = call_parts(scope, call, Met::InSession)?;
         let (reply, result) = keys(scope, reply, result);
         let object = object_key(scope, object);
         let name = name.into();
@@ -117,7 +117,7 @@ fn answer_thrown<'s, 'i>(
 type Parts<'s> = (v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>);
 
 /// A call's path, arguments (undefined for a read) and the stubs among them, for JavaScript.
-fn call_parts<'s>(scope: &mut v8::PinScope<'s, '_>, call: Call) -> Option<Parts<'s>> {
+fn call_parts<'s>(scope: &mut v8::PinScope<'s, '_>, call: Call, met: Met) -> Option<Parts<'s>> {
     if call.path.len() > PATH_MAX {
         crate::js::throw_type_error(scope, PATH_TOO_LONG);
         return None;
@@ -129,7 +129,7 @@ fn call_parts<'s>(scope: &mut v8::PinScope<'s, '_>, call: Call) -> Option<Parts<
         Op::Get => Some((path, nothing, nothing)),
         Op::Call(message) | Op::Event(message) => {
             let owner = IsolateState::of(scope).current().map(|invocation| invocation.id);
-            let received = deserialize(scope, &message, owner, Stack::None)?;
+            let received = deserialize_met(scope, &message, owner, Stack::None, met)?;
             if !received.value.is_array() {
                 crate::js::throw_type_error(scope, "The arguments of an RPC call must be an array.");
                 return None;

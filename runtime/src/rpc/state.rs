@@ -28,6 +28,16 @@ struct Import {
     /// Only this invocation may use it; `None`: any may.
     owner: Option<InvocationId>,
     keep: Keep,
+    met: Met,
+}
+
+/// How an invocation came by a capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Met {
+    /// From its caller: among the arguments of the invocation, or by calls on those. What is given to it is part of what
+    /// the caller was promised, and keeps the invocation open while the caller holds it.
+    InSession,
+    Elsewhere,
 }
 
 /// How long an import lives.
@@ -162,12 +172,23 @@ impl RpcState {
 
     /// Keeps a capability and names it.
     pub(crate) fn import(&self, cap: Cap, owner: Option<InvocationId>, keep: Keep) -> Result<ImportId, ImportError> {
+        self.import_met(cap, owner, keep, Met::Elsewhere)
+    }
+
+    /// The same, with how the owner came by it.
+    pub(crate) fn import_met(
+        &self,
+        cap: Cap,
+        owner: Option<InvocationId>,
+        keep: Keep,
+        met: Met,
+    ) -> Result<ImportId, ImportError> {
         let mut imports = self.imports.borrow_mut();
         if imports.len() >= IMPORTS_MAX {
             return Err(ImportError::TooMany);
         }
         let id = self.next_id();
-        imports.insert(id, Import { cap, owner, keep });
+        imports.insert(id, Import { cap, owner, keep, met });
         Ok(id)
     }
 
@@ -184,6 +205,20 @@ impl RpcState {
         match import.keep {
             Keep::UntilDropped | Keep::Pipeline => Ok(import.cap.clone()),
             Keep::ForOneUse => imports.remove(&id).map(|import| import.cap).ok_or(ImportError::Gone),
+        }
+    }
+
+    /// How its owner came by an import.
+    pub(crate) fn met(&self, id: ImportId) -> Met {
+        self.imports.borrow().get(&id).map_or(Met::Elsewhere, |import| import.met)
+    }
+
+    /// An invocation has answered, and goes on for others: what it holds of those that it called keeps them open no
+    /// longer, or two that hold each other would never end.
+    pub(crate) fn hold_loosely(&self, invocation: InvocationId) {
+        let imports = self.imports.borrow();
+        for import in imports.values().filter(|import| import.owner == Some(invocation)) {
+            super::exports::hold_loosely(&import.cap.target);
         }
     }
 
