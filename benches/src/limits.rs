@@ -1,9 +1,10 @@
 //! How exactly CPU limits hold, and what programs that spin cost their neighbours. workerd has no CPU limit to compare.
 
+use std::cell::Cell;
 use std::io;
 use std::time::Duration;
 
-use futures::future::join_all;
+use futures::future::{join, join_all};
 use loaderd_loader::{GlobalOutbound, WorkerCode, WorkerLoader};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::modules::ModuleContent;
@@ -95,17 +96,22 @@ pub(crate) async fn print_neighbours(
 }
 
 async fn beside(loaderd: &Loaderd, loader: &WorkerLoader, spinners: usize, passes: usize) -> io::Result<Vec<Duration>> {
+    let over = Cell::new(false);
     let spinning = join_all((0..spinners).map(|_| async {
-        loop {
-            if let Err(error) = spin(loader, 200).await {
-                return error;
-            }
+        while !over.get() {
+            spin(loader, 200).await?;
         }
+        io::Result::Ok(())
     }));
-    tokio::select! {
-        durations = loaderd.neighbour(passes) => durations,
-        errors = spinning => Err(errors.into_iter().next().unwrap_or_else(|| io::Error::other("nobody spins"))),
-    }
+    let measured = async {
+        let durations = loaderd.neighbour(passes).await;
+        over.set(true);
+        durations
+    };
+    // Until the last of them has met its limit: given up, they would go on and disturb what is measured next.
+    let (durations, spun) = join(measured, spinning).await;
+    spun.into_iter().collect::<io::Result<Vec<()>>>()?;
+    durations
 }
 
 fn cell(durations: Vec<Duration>) -> String {
