@@ -1,6 +1,6 @@
 # Each target installs what it lacks, then does its job; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup v8 build run test conform packages clients bench soak load
+.PHONY: help setup v8 build run test conform packages clients bench soak load fuzz
 
 help: ## what can be made
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -38,3 +38,6 @@ soak: setup ## 10,000 hostile and healthy passes in each mode: nothing breaks, n
 
 load: setup ## a minute of 50 clients whose requests each load a Worker, beside one that spins; says how fast and what it held
 	cargo test --locked --release --test it -- --ignored --nocapture load::minute
+
+fuzz: ## run each fuzz target for a minute, with a nightly compiler and cargo-fuzz; SECONDS=600 TARGET=plain_json say otherwise
+	@tools/fuzz.sh $(or $(SECONDS),60) $(TARGET)
