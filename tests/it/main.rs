@@ -32,6 +32,7 @@ mod service;
 mod soak;
 mod spent;
 mod streaming;
+mod unprivileged;
 mod wait;
 mod websocket;
 mod workerd;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         soak::trials(),
         spent::trials(),
         streaming::trials(),
+        unprivileged::trials(),
         workerd::trials(),
         dev::trials(),
     ];

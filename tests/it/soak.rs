@@ -30,6 +30,9 @@ const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.
 const CPU_MILLIS: u32 = 60;
 
+/// The wall clock of a hostile pass: none is to meet it, however busy the machine.
+const WALL: Duration = Duration::from_secs(600);
+
 /// How long the last programs may take to stop. A bound against hanging tests, not an expectation.
 const REST_WAIT: Duration = Duration::from_secs(120);
 
@@ -143,6 +146,7 @@ fn corpus(mode: Mode) -> Vec<Case> {
     let mut corpus: Vec<Case> = all.into_iter().filter(|case| !waits(case) && fits(case)).collect();
     println!("soak {}: {} of the {count} programs of the corpus", mode.name(), corpus.len());
     for case in &mut corpus {
+        case.request.limits.wall = WALL;
         let limit = &mut case.request.limits.cpu_millis;
         *limit = limit.map(|millis| if millis < 1_000 { CPU_MILLIS } else { millis });
     }

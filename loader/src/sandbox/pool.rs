@@ -436,6 +436,7 @@ impl Owner for Shared {
             for layer in layers.iter().filter(|layer| layer.state != LayerState::Applied) {
                 tracing::warn!(layer = layer.layer, state = layer.state.name(), detail = layer.detail, "confinement");
             }
+            tracing::debug!(layers = layers.len(), "the first sandbox process is confined");
             state.layers = Some(layers.to_vec());
         }
     }

@@ -1,0 +1,185 @@
+//! loaderd as an ordinary user starts it, with and without the right to make namespaces: which layers of the confinement
+//! are in force, what is said of those that are not, and that programs run, are ended, and get no further.
+//!
+//! Only root can become somebody else: where the tests run as another user, that user is the one that all other tests are
+//! about, and these say that they are skipped.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use libtest_mimic::Trial;
+use nix::fcntl::OFlag;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::stat::Mode;
+
+/// The user that owns nothing.
+const NOBODY: u32 = 65_534;
+
+/// How a program is run, and how that must end: exit code, and what is printed.
+const RUNS: &[(&str, &str, i32, &str)] = &[
+    ("a program", "async () => 6 * 7", 0, "42\n"),
+    ("a loop", "async () => { for (;;); }", 3, ""),
+    ("a builtin that ignores its end", "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)", 3, ""),
+    ("a file", "async () => (await import('node:fs')).readFileSync('/etc/passwd', 'utf8')", 1, ""),
+    ("a connection", "async () => (await fetch('http://127.0.0.1:1/')).status", 1, ""),
+    ("code from text", "async () => new Function('return 1')()", 1, ""),
+];
+
+/// Whether the user may make namespaces of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Namespaces {
+    Allowed,
+    Forbidden,
+}
+
+/// A test of what such a user gets.
+type Check = fn(&Program, Namespaces) -> Result<(), String>;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, Check); 3] = [("layers", layers), ("programs", programs), ("log", log)];
+    let users = [("nobody", Namespaces::Allowed), ("nobody_without_namespaces", Namespaces::Forbidden)];
+    let trial = |(name, namespaces): (&str, Namespaces)| {
+        checks.map(|(what, check)| {
+            Trial::test(format!("unprivileged::{name}::{what}"), move || run(check, namespaces).map_err(Into::into))
+        })
+    };
+    users.into_iter().flat_map(trial).collect()
+}
+
+fn run(check: Check, namespaces: Namespaces) -> Result<(), String> {
+    if !nix::unistd::geteuid().is_root() {
+        println!("skipped: only root can become another user");
+        return Ok(());
+    }
+    let program = Program::open()?;
+    if !program.may_make_namespaces()? {
+        println!("skipped: users may not make namespaces here, so there is nothing to compare with");
+        return Ok(());
+    }
+    check(&program, namespaces)
+}
+
+/// The program under test, open, so that a user who may not reach its folder can run it all the same.
+struct Program(OwnedFd);
+
+impl Program {
+    fn open() -> Result<Self, String> {
+        let flags = OFlag::O_RDONLY | OFlag::O_CLOEXEC;
+        let file = nix::fcntl::open(env!("CARGO_BIN_EXE_loaderd"), flags, Mode::empty());
+        file.map(Self).map_err(|error| error.to_string())
+    }
+
+    fn command(&self, namespaces: Namespaces) -> Command {
+        let mut command = Command::new(format!("/proc/self/fd/{}", self.0.as_raw_fd()));
+        command.uid(NOBODY).gid(NOBODY).current_dir("/").env_remove("TMPDIR");
+        if namespaces == Namespaces::Forbidden {
+            // SAFETY: makes system calls and nothing else.
+            unsafe { command.pre_exec(forbid_namespaces) };
+        }
+        command
+    }
+
+    fn may_make_namespaces(&self) -> Result<bool, String> {
+        let status = self
+            .command(Namespaces::Forbidden)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        // What fails is the step before the program.
+        Ok(status.is_ok_and(|status| status.success()))
+    }
+}
+
+/// Enters a user namespace in which no further ones may be made. The program that is then run has no right in it.
+fn forbid_namespaces() -> std::io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWUSER)?;
+    let limit = nix::fcntl::open(c"/proc/sys/user/max_user_namespaces", OFlag::O_WRONLY, Mode::empty())?;
+    nix::unistd::write(&limit, b"0")?;
+    Ok(())
+}
+
+/// Layers and their states, as `doctor` tells them.
+fn doctor(command: &mut Command) -> Result<BTreeMap<String, String>, String> {
+    let told = command.arg("doctor").output().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    if !told.status.success() {
+        return Err(format!("doctor ended with {}: {text}{}", told.status, String::from_utf8_lossy(&told.stderr)));
+    }
+    let layers = text.lines().filter_map(|line| line.strip_prefix("  "));
+    let layers = layers.filter_map(|line| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.to_owned()))
+    });
+    Ok(layers.collect())
+}
+
+/// An ordinary user gets every layer that root gets, but for the namespaces where it may not make them.
+fn layers(program: &Program, namespaces: Namespaces) -> Result<(), String> {
+    let mut of_root = doctor(&mut Command::new(env!("CARGO_BIN_EXE_loaderd")))?;
+    let of_user = doctor(&mut program.command(namespaces))?;
+    for layer in ["namespaces", "user", "capabilities", "no-new-privs", "rlimits", "seccomp", "memory"] {
+        if !of_user.contains_key(layer) {
+            return Err(format!("doctor does not tell of {layer}: {of_user:?}"));
+        }
+    }
+    if namespaces == Namespaces::Forbidden {
+        of_root.insert("namespaces".to_owned(), "missing".to_owned());
+    }
+    if of_user == of_root { Ok(()) } else { Err(format!("should be {of_root:?}\n  and is {of_user:?}")) }
+}
+
+/// Programs run, meet their limits and get nowhere.
+fn programs(program: &Program, namespaces: Namespaces) -> Result<(), String> {
+    for (what, source, code, printed) in RUNS {
+        let mut child = program
+            .command(namespaces)
+            .args(["exec", "-", "--cpu-ms", "100"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| error.to_string())?;
+        let mut input = child.stdin.take().ok_or("no standard input")?;
+        input.write_all(source.as_bytes()).map_err(|error| error.to_string())?;
+        drop(input);
+        let ended = child.wait_with_output().map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&ended.stdout);
+        if ended.status.code() != Some(*code) || said != *printed {
+            let error = String::from_utf8_lossy(&ended.stderr);
+            return Err(format!("{what}: should exit with {code}: {}\n{said}{error}", ended.status));
+        }
+    }
+    Ok(())
+}
+
+/// What is missing is in the log of a service as soon as its first sandbox process has started; nothing else is.
+fn log(program: &Program, namespaces: Namespaces) -> Result<(), String> {
+    let mut child = program
+        .command(namespaces)
+        .args(["executor", "--listen", "127.0.0.1:0"])
+        .env("LOADERD_LOG", "info,loaderd_loader=debug")
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let log = BufReader::new(child.stderr.take().ok_or("no standard error")?);
+    let mut missing = Vec::new();
+    for line in log.lines().map_while(Result::ok) {
+        if line.contains("confinement") && line.contains("layer=") {
+            missing.push(line);
+        } else if line.contains("is confined") {
+            break;
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    let told = missing.iter().filter(|line| line.contains("namespaces") && line.contains("missing")).count();
+    let expected = usize::from(namespaces == Namespaces::Forbidden);
+    if told == expected { Ok(()) } else { Err(format!("should be told {expected} times: {missing:#?}")) }
+}
