@@ -83,12 +83,8 @@ impl Program {
     }
 
     fn may_make_namespaces(&self) -> Result<bool, String> {
-        let status = self
-            .command(Namespaces::Forbidden)
-            .arg("--version")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
+        let status =
+            self.command(Namespaces::Forbidden).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         // What fails is the step before the program.
         Ok(status.is_ok_and(|status| status.success()))
     }

@@ -23,7 +23,7 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     let to_string = object(scope, prototype, "toString")?;
     let data = v8::Array::new_with_elements(scope, &[native.into(), construct_native.into(), to_string.into()]);
 
-    let date = v8::Function::builder(construct).data(data.into()).length(7).build(scope)?;
+    let date = v8::Function::builder(super::args::guarded(construct)).data(data.into()).length(7).build(scope)?;
     let name = key(scope, "Date")?;
     date.set_name(name);
     let fixed = HIDDEN | v8::PropertyAttribute::READ_ONLY | v8::PropertyAttribute::DONT_DELETE;

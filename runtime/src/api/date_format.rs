@@ -13,7 +13,7 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     let prototype = object(scope, class, "prototype")?;
 
     let native = object(scope, prototype, "formatToParts")?;
-    let parts = v8::Function::builder(format_to_parts)
+    let parts = v8::Function::builder(super::args::guarded(format_to_parts))
         .data(native.into())
         .length(1)
         .constructor_behavior(v8::ConstructorBehavior::Throw)
@@ -25,7 +25,7 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     let format = key(scope, "format")?;
     let described = prototype.get_own_property_descriptor(scope, format.into())?;
     let native = object(scope, v8::Local::<v8::Object>::try_from(described).ok()?, "get")?;
-    let getter = v8::Function::builder(get_format)
+    let getter = v8::Function::builder(super::args::guarded(get_format))
         .data(native.into())
         .constructor_behavior(v8::ConstructorBehavior::Throw)
         .build(scope)?;
@@ -88,7 +88,7 @@ fn bound_format<'s>(
     if kept.is_function() {
         return Some(kept);
     }
-    let bound = v8::Function::builder(format)
+    let bound = v8::Function::builder(super::args::guarded(format))
         .data(native)
         .length(1)
         .constructor_behavior(v8::ConstructorBehavior::Throw)

@@ -7,7 +7,7 @@
 //!
 //! Everything here runs on the isolate's thread. Nothing here blocks.
 
-mod args;
+pub(crate) mod args;
 mod async_context;
 mod base64;
 mod body_brotli;

@@ -55,7 +55,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
     offer_cache(capture, &PRIMORDIALS_CACHE, Experience::Little);
-    let load = v8::Function::builder(load_callback).build(scope)?;
+    let load = v8::Function::builder(super::args::guarded(load_callback)).build(scope)?;
     let loaded = Loaded {
         primordials: v8::Global::new(scope, primordials),
         load: v8::Global::new(scope, load),

@@ -159,8 +159,8 @@ fn settle_with<'s>(
     // Counted up from one: exact as a double.
     let key: v8::Local<v8::Value> = v8::Number::new(scope, key as f64).into();
     let data = v8::Array::new_with_elements(scope, &[key, namespace]);
-    let fulfilled = v8::Function::builder(on_evaluated).data(data.into()).build(scope)?;
-    let rejected = v8::Function::builder(on_failed).data(key).build(scope)?;
+    let fulfilled = v8::Function::builder(crate::api::args::guarded(on_evaluated)).data(data.into()).build(scope)?;
+    let rejected = v8::Function::builder(crate::api::args::guarded(on_failed)).data(key).build(scope)?;
     evaluation.then2(scope, fulfilled, rejected)?;
     Some(())
 }

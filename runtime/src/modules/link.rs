@@ -156,7 +156,9 @@ pub(crate) unsafe extern "C" fn import_meta(
         ("filename", string(scope, path).into()),
         ("dirname", string(scope, folder).into()),
     ];
-    if let Some(resolve) = v8::Function::builder(resolve_url).data(url_text.into()).build(scope) {
+    if let Some(resolve) =
+        v8::Function::builder(crate::api::args::guarded(resolve_url)).data(url_text.into()).build(scope)
+    {
         values.push(("resolve", resolve.into()));
     }
     for (name, value) in values {

@@ -201,7 +201,8 @@ fn run_common_js<'s>(
     )?;
     let file = string(scope, name);
     let folder = string(scope, name.rsplit_once('/').map_or("", |(folder, _)| folder));
-    let require_function = v8::Function::builder(require_callback).data(file.into()).build(scope)?;
+    let require_function =
+        v8::Function::builder(crate::api::args::guarded(require_callback)).data(file.into()).build(scope)?;
     let receiver = v8::undefined(scope).into();
     let arguments = [require_function.into(), module_object.into(), exports.into(), file.into(), folder.into()];
     if function.call(scope, receiver, &arguments).is_none() {
