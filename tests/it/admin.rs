@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use crate::doors::capnp::{Connection, block_on, pass_on};
 use crate::healthy;
 use crate::scratch::Scratch;
-use crate::service::{Mode, Service};
+use crate::service::{Mode, Service, Start};
 
 /// How long counters may take to be complete. A bound against hanging tests, not an expectation.
 const COUNT_WAIT: Duration = Duration::from_secs(30);
@@ -29,6 +29,35 @@ const ANSWERS: &[(&str, &str, &str)] = &[
     ("GET /anything", "HTTP/1.1 404", ""),
     ("nonsense", "HTTP/1.1 400", ""),
 ];
+
+/// What an operator builds on: names and types.
+const FAMILIES: &[(&str, &str)] = &[
+    ("loaderd_loads_total", "counter"),
+    ("loaderd_load_failures_total", "counter"),
+    ("loaderd_isolates_alive", "gauge"),
+    ("loaderd_isolates_pooled", "gauge"),
+    ("loaderd_passes_in_flight", "gauge"),
+    ("loaderd_passes_total", "counter"),
+    ("loaderd_isolates_ended_total", "counter"),
+    ("loaderd_invocations_total", "counter"),
+    ("loaderd_invocation_cpu_seconds_total", "counter"),
+    ("loaderd_cpu_limit_overshoot_seconds", "histogram"),
+    ("loaderd_host_call_seconds", "histogram"),
+    ("loaderd_threads_stuck", "gauge"),
+    ("process_resident_memory_bytes", "gauge"),
+];
+
+/// The same, where there are sandbox processes.
+const SANDBOX_FAMILIES: &[(&str, &str)] = &[
+    ("loaderd_sandbox_processes", "gauge"),
+    ("loaderd_sandbox_started_total", "counter"),
+    ("loaderd_sandbox_restarts_total", "counter"),
+    ("loaderd_sandbox_abandoned_cpu_seconds_total", "counter"),
+    ("loaderd_sandbox_resident_memory_bytes", "gauge"),
+];
+
+/// A text in every program, argument, console line and result of these tests, which is nowhere else.
+const SECRET: &str = "kqzvx";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let counted = Mode::ALL.map(|mode| {
@@ -84,7 +113,9 @@ fn ask(address: &str, request: &str) -> Result<String, String> {
 /// Passes that end in different ways, and what is counted of them. In a sandbox process as well as here: what happens
 /// there is told over its socket.
 fn counts(mode: Mode) -> Result<(), String> {
-    let service = Service::start(&[&mode.arguments()[..], &["--admin", "0"]].concat())?;
+    let arguments = [&mode.arguments()[..], &["--admin", "0", "--log-format", "json"]].concat();
+    let start = Start { arguments: &arguments, log_level: Some("debug"), ..Start::default() };
+    let service = Service::start_with(&start)?;
     let healthy = healthy::case();
     block_on(async {
         let connection = Connection::open(&service).await?;
@@ -96,23 +127,27 @@ fn counts(mode: Mode) -> Result<(), String> {
             "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)",
         ] {
             let mut case = healthy.clone();
-            case.request.source = source.to_owned();
+            case.request.source = format!("{source} /* {SECRET} */");
             case.request.limits.cpu_millis = Some(if source.contains("keep") { 20_000 } else { 20 });
             pass_on(&connection, &case).await?;
         }
-        Ok(())
+        let mut tells = healthy.clone();
+        tells.request.source =
+            format!("async () => {{ console.log('{SECRET}'); await warehouse.query('{SECRET}'); throw '{SECRET}'; }}");
+        pass_on(&connection, &tells).await.map(drop)
     })?;
     let mut expected = vec![
         "loaderd_passes_total{end=\"completed\"} 1",
         "loaderd_passes_total{end=\"CodeExecutionTimeoutError\"} 3",
         "loaderd_passes_total{end=\"CodeExecutorTerminatedError\"} 1",
         "loaderd_passes_in_flight 0",
-        "loaderd_host_call_seconds_count 2",
-        "loaderd_loads_total 5",
+        "loaderd_passes_total{end=\"CodeProgramFailedError\"} 1",
+        "loaderd_host_call_seconds_count 3",
+        "loaderd_loads_total 6",
         "loaderd_load_failures_total 1",
         "loaderd_isolates_ended_total{cause=\"exceededStartupCpu\"} 1",
         "loaderd_isolates_ended_total{cause=\"exceededMemory\"} 1",
-        "loaderd_invocations_total{outcome=\"ok\"} 1",
+        "loaderd_invocations_total{outcome=\"ok\"} 2",
         "loaderd_invocations_total{outcome=\"exceededMemory\"} 1",
         // The one whose thread does not stop included.
         "loaderd_invocations_total{outcome=\"exceededCpu\"} 2",
@@ -135,6 +170,16 @@ fn counts(mode: Mode) -> Result<(), String> {
         ["loaderd_isolates_pooled ", "process_resident_memory_bytes ", "loaderd_invocation_cpu_seconds_total "];
     until(&service, COUNT_WAIT, &expected)?;
     let page = metrics(&service)?;
+    let sandbox = if mode == Mode::Process { SANDBOX_FAMILIES } else { &[] };
+    let untyped =
+        FAMILIES.iter().chain(sandbox).find(|(name, kind)| !page.contains(&format!("# TYPE {name} {kind}\n")));
+    if let Some((name, kind)) = untyped {
+        return Err(format!("there should be a {kind} {name}\n{page}"));
+    }
+    let log = service.logged_until("pass ended", 6, COUNT_WAIT)?;
+    if let Some(said) = std::iter::once(&page).chain(&log).find(|said| said.contains(SECRET)) {
+        return Err(format!("tells of a program: {said}"));
+    }
     match positive.iter().find(|name| !is_positive(&page, name)) {
         Some(name) => Err(format!("{name}should be positive\n{page}")),
         None => Ok(()),

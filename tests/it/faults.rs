@@ -1,8 +1,10 @@
 //! Faults from outside: sandbox processes that are killed or stopped, a log that cannot be written, descriptors that
 //! run out. Each pass ends with the right typed error, once, and the service goes on.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use futures::future::try_join_all;
 use libtest_mimic::Trial;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -28,6 +30,8 @@ pub(crate) fn trials() -> Vec<Trial> {
     let tests: Vec<(&str, Check)> = vec![
         ("sandbox_killed_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGKILL)),
         ("sandbox_stopped_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGSTOP)),
+        ("sandboxes_killed_at_any_moment", || sandboxes_signalled_at_any_moment(Signal::SIGKILL)),
+        ("sandboxes_stopped_at_any_moment", || sandboxes_signalled_at_any_moment(Signal::SIGSTOP)),
         ("log_that_cannot_be_written", log_that_cannot_be_written),
         ("descriptors_that_run_out", descriptors_that_run_out),
     ];
@@ -172,6 +176,59 @@ fn sandbox_signalled_mid_pass(signal: Signal) -> Result<(), String> {
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
 }
 
+/// Passes follow each other on several connections while every now and then all sandbox processes get the signal, whatever
+/// they are in the middle of: starting, loading, running, answering. Each pass is answered once: with its result, or as
+/// terminated, or at its deadline where its process stands still; or it is told that none can be started, where several died
+/// in a row before they had.
+fn sandboxes_signalled_at_any_moment(signal: Signal) -> Result<(), String> {
+    const SIGNALS: u64 = 12;
+    let service = Service::start(&["--sandbox", "process"])?;
+    let mut case = healthy::case();
+    case.request.limits.wall = Duration::from_secs(2);
+    let done = Cell::new(false);
+    let signalling = async {
+        for moment in 1..=SIGNALS {
+            // Some milliseconds that are no multiple of anything.
+            tokio::time::sleep(Duration::from_millis(moment * 7_919 % 97)).await;
+            for sandbox in proc::children(service.pid())? {
+                let pid = Pid::from_raw(i32::try_from(sandbox).map_err(|error| error.to_string())?);
+                // It may have ended meanwhile.
+                let _ = kill(pid, signal);
+            }
+        }
+        done.set(true);
+        Ok::<_, String>(0)
+    };
+    let passes = (0..3).map(|_| async {
+        let connection = Connection::open(&service).await?;
+        let mut passes = 0_usize;
+        while !done.get() {
+            let answer = tokio::time::timeout(ANSWER_WAIT, pass_on(&connection, &case)).await;
+            let (outcome, _) = answer.map_err(|_| "a pass was never answered")??;
+            expect_value_or_end(&case, &outcome)?;
+            passes += 1;
+        }
+        Ok::<_, String>(passes)
+    });
+    let passes: usize = block_on(async {
+        let (signalled, passes) = futures::future::join(signalling, try_join_all(passes)).await;
+        signalled?;
+        passes.map(|passes| passes.into_iter().sum())
+    })?;
+    if passes == 0 {
+        return Err("there were no passes".to_owned());
+    }
+    // Processes that stand still are found out and replaced in time, which nobody has to wait for here.
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
+fn expect_value_or_end(case: &Case, outcome: &Outcome) -> Result<(), String> {
+    crate::expect::check(case, outcome)
+        .or_else(|_| expect_tag(outcome, "CodeExecutorTerminatedError"))
+        .or_else(|_| expect_tag(outcome, "CodeExecutorStartError"))
+        .or_else(|_| expect_tag(outcome, "CodeExecutionTimeoutError"))
+}
+
 fn expect_tag(outcome: &Outcome, expected: &str) -> Result<(), String> {
     let Outcome::Answer(answer) = outcome else { return Err(format!("should be {expected}: {outcome:?}")) };
     let tag = answer.get("failure").and_then(|error| error.get("_tag")).and_then(Json::as_text);
@@ -192,24 +249,48 @@ fn log_that_cannot_be_written() -> Result<(), String> {
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
 }
 
+/// Descriptors that the service may have in that test.
+const DESCRIPTORS: usize = 96;
+
+async fn served_anew(service: &Service, healthy: &Case) -> Result<(), String> {
+    healthy::checked(&Connection::open(service).await?, healthy).await
+}
+
 /// More connections than the process may have descriptors. When they are gone, the service serves again.
 fn descriptors_that_run_out() -> Result<(), String> {
-    let service = Service::start_with(&Start { descriptors: Some(96), ..Start::default() })?;
+    let service = Service::start_with(&Start { descriptors: Some(DESCRIPTORS as u64), ..Start::default() })?;
     let healthy = healthy::case();
     block_on(async {
         let connection = Connection::open(&service).await?;
         healthy::checked(&connection, &healthy).await?;
         let mut silent = Vec::new();
-        for _ in 0..200 {
+        for _ in 0..2 * DESCRIPTORS {
             match std::os::unix::net::UnixStream::connect(service.socket()) {
                 Ok(stream) => silent.push(stream),
                 Err(_) => break,
             }
         }
-        drop(silent);
+        let all_used = || proc::descriptors(service.pid()).is_ok_and(|used| used >= DESCRIPTORS);
+        let deadline = Instant::now() + ANSWER_WAIT;
+        while !all_used() {
+            if Instant::now() > deadline {
+                return Err(format!("descriptors are left: {:?}", proc::descriptors(service.pid())));
+            }
+            // The kernel tells nobody when another process opens a file, so this asks again.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
         // The connection that was there before is served all the while.
         for _ in 0..5 {
             healthy::checked(&connection, &healthy).await?;
+        }
+        drop(silent);
+        // Those that went are noticed one by one; then others come in.
+        let deadline = Instant::now() + ANSWER_WAIT;
+        while let Err(error) = served_anew(&service, &healthy).await {
+            if Instant::now() > deadline {
+                return Err(format!("nobody is let in any more: {error}"));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         Ok(())
     })?;

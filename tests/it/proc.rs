@@ -47,6 +47,11 @@ impl Held {
     }
 }
 
+/// How many descriptors a process has open.
+pub(crate) fn descriptors(pid: u32) -> Result<usize, String> {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).map(Iterator::count).map_err(|error| error.to_string())
+}
+
 /// All descendants of a process.
 pub(crate) fn children(pid: u32) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();

@@ -136,6 +136,22 @@ impl Service {
         }
     }
 
+    /// All lines of the log until so many of a JSON log have this message, and what follows them at once.
+    pub(crate) fn logged_until(&self, message: &str, count: usize, patience: Duration) -> Result<Vec<String>, String> {
+        let lines = self.log.get().ok_or("the log is not read")?;
+        let lines = lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (deadline, wanted) = (Instant::now() + patience, format!("\"message\":\"{message}\""));
+        let (mut all, mut found) = (Vec::new(), 0);
+        while found < count {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let line = lines.recv_timeout(left).map_err(|_| format!("logged {found} times only: {message}"))?;
+            found += usize::from(line.contains(&wanted));
+            all.push(line);
+        }
+        all.extend(lines.try_iter());
+        Ok(all)
+    }
+
     /// For a service whose log cannot be read.
     fn connect_until_it_listens(&self) -> Result<(), String> {
         let deadline = Instant::now() + LISTEN_WAIT;

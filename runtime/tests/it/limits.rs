@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::executor::block_on;
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_runtime::isolate::EntrypointSpec;
-use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::limits::{Cause, Outcome, ResourceLimits};
 use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent};
+use loaderd_runtime::rpc::plain::Plain;
+use loaderd_runtime::rpc::{Call, Op, Reply};
 
 use crate::rpc::call;
 use crate::support::{code, isolate, load};
@@ -121,5 +124,50 @@ fn imports_and_logs_have_budgets_of_their_own() {
         let entrypoint = isolate.entrypoint(EntrypointSpec { limits, ..EntrypointSpec::default() });
         let ended = call(&*entrypoint, &["run"], Vec::new()).map(drop).map_err(|error| error.cause);
         assert_eq!(ended, cause.map_or(Ok(()), |cause| Err(Some(cause))), "{what}");
+    }
+}
+
+/// One invocation waits for a timer, and another of the same isolate meets its limit: both end, each with a cause of its own,
+/// and both are reported, with the CPU time used. Also where the one that meets its limit never comes back from a builtin.
+#[test]
+fn a_limit_ends_the_others_of_its_isolate_with_another_cause() {
+    const MAIN: &str = "import { WorkerEntrypoint } from 'cloudflare:workers';\n\
+         export default class extends WorkerEntrypoint {\n\
+           async wait() { await new Promise((done) => setTimeout(done, 1e9)); }\n\
+           spin() { for (;;); }\n\
+           deaf() { return Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1); }\n\
+         }";
+    const LIMIT: Duration = Duration::from_millis(200);
+    for method in ["spin", "deaf"] {
+        let isolate = isolate();
+        load(&isolate, code(&[("m.js", MAIN)])).expect("it loads");
+        let limits = ResourceLimits { cpu_ms: Some(200), sub_requests: None };
+        let entrypoint = isolate.entrypoint(EntrypointSpec { limits, ..EntrypointSpec::default() });
+        let [waiting, busy] = ["wait", method].map(|name| {
+            let ((reply, answer), (ended, end)) = (Reply::channel(), std::sync::mpsc::channel());
+            let arguments = Plain::arguments(Vec::new()).expect("no arguments");
+            let call = Call { path: vec![name.to_owned()], op: Op::Call(arguments) };
+            entrypoint.invoke(call, reply, Some(Box::new(move |report| drop(ended.send(report)))));
+            (answer, end)
+        });
+        for (what, (answer, end), cause, outcome) in [
+            (method, busy, Cause::ExceededCpu, Outcome::ExceededCpu),
+            ("wait", waiting, Cause::Condemned, Outcome::Canceled),
+        ] {
+            let answer = block_on(answer).expect("it is answered");
+            assert_eq!(
+                answer.result.map(drop).map_err(|error| error.cause),
+                Err(Some(cause)),
+                "{what} beside {method}"
+            );
+            let report = end.recv().expect("it is reported");
+            assert_eq!(report.outcome, outcome, "{what} beside {method}");
+            let used = [answer.usage.cpu, report.usage.cpu];
+            if cause == Cause::ExceededCpu {
+                assert!(used.iter().all(|cpu| *cpu >= LIMIT), "{what} beside {method}: {used:?}");
+            } else {
+                assert!(used.iter().all(|cpu| !cpu.is_zero() && *cpu < LIMIT), "{what} beside {method}: {used:?}");
+            }
+        }
     }
 }
