@@ -146,7 +146,7 @@ fn a_limit_ends_the_others_of_its_isolate_with_another_cause() {
         let [waiting, busy] = ["wait", method].map(|name| {
             let ((reply, answer), (ended, end)) = (Reply::channel(), std::sync::mpsc::channel());
             let arguments = Plain::arguments(Vec::new()).expect("no arguments");
-            let call = Call { path: vec![name.to_owned()], op: Op::Call(arguments) };
+            let call = Call::new(vec![name.to_owned()], Op::Call(arguments));
             entrypoint.invoke(call, reply, Some(Box::new(move |report| drop(ended.send(report)))));
             (answer, end)
         });
