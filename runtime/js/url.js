@@ -19,14 +19,19 @@ const PATH_START = 9;
 const PATH_END = 10;
 const QUERY_END = 11;
 const SPECIAL = 12;
-const PLACES = 13;
+
+// A URL keeps its places in an array: short typed arrays cost several times as much to make.
+function placesOfLast() {
+  const p = places;
+  return [p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12]];
+}
 
 // Which part `native.set` sets.
 const PROTOCOL = 1, USERNAME = 2, PASSWORD = 3, HOST = 4, HOSTNAME = 5, PORT = 6, PATHNAME = 7, SEARCH = 8, HASH = 9;
 
 class URL {
   #href;
-  #places = new Uint32Array(PLACES);
+  #places;
   #params = null;
 
   constructor(url, base) {
@@ -34,7 +39,7 @@ class URL {
     const href = native.parse(`${url}`, base === undefined ? undefined : `${base}`);
     if (href === undefined) throw new TypeError('Invalid URL string.');
     this.#href = href;
-    this.#places.set(places);
+    this.#places = placesOfLast();
   }
 
   static createObjectURL(object) {
@@ -159,7 +164,7 @@ class URL {
   }
   get searchParams() {
     if (!(#href in this)) illegalInvocation();
-    return (this.#params ??= ownedParams(this.search, (query) => this.#set(SEARCH, query)));
+    return (this.#params ??= ownedParams(this.search, (query) => this.#writeQuery(query)));
   }
   toJSON() {
     if (!(#href in this)) illegalInvocation();
@@ -175,7 +180,18 @@ class URL {
   }
   #update(href) {
     this.#href = href;
-    this.#places.set(places);
+    this.#places = placesOfLast();
+  }
+  // Serialized parameters need no further encoding, so the text around them stays as it is. A query that goes may take
+  // the spaces at the end of an opaque path with it.
+  #writeQuery(query) {
+    if (query === '') {
+      this.#set(SEARCH, query);
+      return;
+    }
+    const at = this.#places[PATH_END];
+    this.#href = `${this.#href.slice(0, at)}?${query}${this.#href.slice(this.#places[QUERY_END])}`;
+    this.#places[QUERY_END] = at + 1 + query.length;
   }
   #refreshParams() {
     if (this.#params !== null) resetParams(this.#params, this.search);

@@ -1,6 +1,8 @@
 //! The Rust half of `URL` and `URLSearchParams`, over the `url` crate.
 
-use url::{Position, Url, form_urlencoded, quirks};
+use std::rc::Rc;
+
+use url::{ParseError, Position, Url, form_urlencoded, quirks};
 
 use super::args::set_function;
 
@@ -21,7 +23,7 @@ const PLACES: [Position; 12] = [
 ];
 
 /// Where this isolate's room reads the places of the URL parsed last.
-struct Places(v8::Global<v8::Uint32Array>);
+struct Places(Rc<v8::Global<v8::Uint32Array>>);
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     let length = PLACES.len() + 1;
@@ -30,7 +32,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8
     let name = v8::String::new(scope, "places")?;
     target.set(scope, name.into(), places.into())?;
     let places = v8::Global::new(scope, places);
-    scope.set_slot(Places(places));
+    scope.set_slot(Places(Rc::new(places)));
     set_function(scope, target, "parse", parse)?;
     set_function(scope, target, "set", set)?;
     set_function(scope, target, "parseQuery", parse_query)?;
@@ -50,9 +52,20 @@ fn parse(
     } else {
         Url::parse(&base.to_rust_string_lossy(scope)).and_then(|base| base.join(&text))
     };
-    if let Ok(url) = parsed {
+    if let Ok(url) = parsed.and_then(keep_last_space) {
         answer(scope, &url, &mut result);
     }
+}
+
+/// The space that ends an opaque path before a query or fragment is encoded, so that it stays when those go (opaque path
+/// state of the standard; the library still has the older rule).
+fn keep_last_space(url: Url) -> Result<Url, ParseError> {
+    let ends_in_space = url.cannot_be_a_base() && url.path().ends_with(' ');
+    if !ends_in_space {
+        return Ok(url);
+    }
+    let before = &url[..Position::AfterPath];
+    Url::parse(&format!("{}%20{}", &before[..before.len() - 1], &url[Position::AfterPath..]))
 }
 
 /// `set(href, part, value) → href`. A value the part cannot take leaves the URL as it is.
@@ -102,15 +115,15 @@ fn answer(scope: &mut v8::PinScope<'_, '_>, url: &Url, result: &mut v8::ReturnVa
     // The room counts the ":" as part of the scheme.
     values[0] += 1;
     values[PLACES.len()] = u32::from(matches!(url.scheme(), "http" | "https" | "ws" | "wss" | "ftp" | "file"));
-    let Some(Places(places)) = scope.get_slot::<Places>() else { return };
-    let places = v8::Local::new(scope, places.clone());
+    let Some(places) = scope.get_slot::<Places>().map(|Places(places)| Rc::clone(places)) else { return };
+    let places = v8::Local::new(scope, &*places);
     let data = places.data().cast::<u32>();
     if places.byte_length() == size_of_val(&values) && !data.is_null() {
         // SAFETY: the array was made in `install` with this length (checked: a room could have detached it) and is
         // held in this scope; a `Uint32Array` is aligned for `u32`; no JavaScript runs meanwhile.
         unsafe { std::slice::from_raw_parts_mut(data, values.len()) }.copy_from_slice(&values);
     }
-    if let Some(href) = v8::String::new(scope, url.as_str()) {
+    if let Some(href) = string(scope, url.as_str()) {
         result.set(href.into());
     }
 }
@@ -125,7 +138,7 @@ fn parse_query(
     let mut values = Vec::new();
     for (name, value) in form_urlencoded::parse(text.as_bytes()) {
         for part in [name, value] {
-            let Some(part) = v8::String::new(scope, &part) else { return };
+            let Some(part) = string(scope, &part) else { return };
             values.push(part.into());
         }
     }
@@ -148,7 +161,16 @@ fn serialize_query(
         serializer.append_pair(&name, &value);
         index += 2;
     }
-    if let Some(text) = v8::String::new(scope, &serializer.finish()) {
+    if let Some(text) = string(scope, &serializer.finish()) {
         result.set(text.into());
+    }
+}
+
+/// Nearly everything in URLs is ASCII, which V8 takes as it is.
+fn string<'s>(scope: &mut v8::PinScope<'s, '_>, text: &str) -> Option<v8::Local<'s, v8::String>> {
+    if text.is_ascii() {
+        v8::String::new_from_one_byte(scope, text.as_bytes(), v8::NewStringType::Normal)
+    } else {
+        v8::String::new(scope, text)
     }
 }
