@@ -496,7 +496,10 @@ impl Role for Arc<BrokerRole> {
         let cause_of = |id| process.worker(id).and_then(|worker| worker.cause());
         // V8 gave up on a Worker that wanted too much, and said so in time: the others are told that it was not them.
         let culprit = ids.iter().any(|id| cause_of(*id) == Some(Cause::ExceededMemory));
-        let error = if culprit && process.killed.get().is_none() { not_at_fault() } else { session.lost_error() };
+        if culprit && process.killed.get().is_none() {
+            session.set_lost(not_at_fault());
+        }
+        let error = session.lost_error();
         for id in ids {
             let own = cause_of(id).map(RpcError::ended);
             process.worker_gone(id, own.as_ref().unwrap_or(&error), None);

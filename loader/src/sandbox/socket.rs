@@ -23,6 +23,9 @@ pub(super) const SEND_QUEUE_BYTES_MAX: usize = 256 << 20;
 /// The most segments a frame may come in; ours fit one or a few.
 const SEGMENTS_MAX: usize = 64;
 
+/// How much is read of a peer that takes nothing more, in bytes: more than a socket holds.
+const LAST_WORDS_BYTES_MAX: usize = 1 << 20;
+
 /// How deep structures in a frame may nest; the deepest of the schema is far below.
 const NESTING_MAX: i32 = 32;
 
@@ -193,23 +196,25 @@ pub(super) fn receive(
         if woken || socket.contains(PollFlags::POLLOUT) {
             match sender.flush() {
                 Ok(left) => flushing = left,
-                Err(why) => return why,
+                Err(why) => {
+                    // A peer that went may have said why before it did.
+                    let mut read = 0;
+                    while read < LAST_WORDS_BYTES_MAX
+                        && let Ok(bytes @ 1..) = inbox.fill(sender.socket.as_fd())
+                        && inbox.take(&mut on_frame).is_ok()
+                    {
+                        read += bytes;
+                    }
+                    return why;
+                }
             }
         }
         if socket.intersects(PollFlags::POLLIN | PollFlags::POLLHUP | PollFlags::POLLERR) {
             if let Err(why) = inbox.fill(sender.socket.as_fd()) {
                 return why;
             }
-            loop {
-                match inbox.next() {
-                    Ok(Some(frame)) => {
-                        if let Err(malformed) = on_frame(frame) {
-                            return malformed.into();
-                        }
-                    }
-                    Ok(None) => break,
-                    Err(malformed) => return malformed.into(),
-                }
+            if let Err(malformed) = inbox.take(&mut on_frame) {
+                return malformed.into();
             }
         }
     }
@@ -237,17 +242,26 @@ impl Inbox {
         Self { words: Word::allocate_zeroed_vec(READ_WORDS), start: 0, end: 0, frame_bytes_max }
     }
 
-    fn fill(&mut self, socket: BorrowedFd<'_>) -> Result<(), Lost> {
+    /// Reads what is there; how many bytes that was.
+    fn fill(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Lost> {
         let room = &mut Word::words_to_bytes_mut(&mut self.words)[self.end..];
         match nix::sys::socket::recv(socket.as_raw_fd(), room, nix::sys::socket::MsgFlags::MSG_DONTWAIT) {
             Ok(0) => Err(Lost::Closed),
             Ok(bytes) => {
                 self.end += bytes;
-                Ok(())
+                Ok(bytes)
             }
-            Err(nix::Error::EAGAIN | nix::Error::EINTR) => Ok(()),
+            Err(nix::Error::EAGAIN | nix::Error::EINTR) => Ok(0),
             Err(error) => Err(lost(error)),
         }
+    }
+
+    /// Hands over all whole frames.
+    fn take(&mut self, on_frame: &mut impl FnMut(&[u8]) -> Result<(), Malformed>) -> Result<(), Malformed> {
+        while let Some(frame) = self.next()? {
+            on_frame(frame)?;
+        }
+        Ok(())
     }
 
     /// The next whole frame; when there is none, makes room for one.

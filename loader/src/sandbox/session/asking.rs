@@ -67,6 +67,11 @@ impl Session {
         let session = self.me.upgrade()?;
         let (question, result) = {
             let mut tables = self.tables.lock();
+            if tables.closed {
+                drop(tables);
+                reply.send(Err(self.lost_error()));
+                return None;
+            }
             let mine = tables.scopes.entry(scope).or_default();
             if mine.questions.len() >= SCOPE_CALLS_MAX {
                 drop(tables);
@@ -84,20 +89,11 @@ impl Session {
         numbered(question);
         let payload = call_bytes(&call);
         let wants_report = matches!(target, Target::Entrypoint { .. });
-        let sent = self.send_with_caps(scope, payload, |frame, lower| {
+        // When the connection is lost, the receiving thread learns why and answers all questions with that.
+        let _ = self.send_with_caps(scope, payload, |frame, lower| {
             wire::write_call(question, target, &call, wants_report, frame.init_call(), lower);
         });
-        match sent {
-            Ok(()) => Some((question, result)),
-            Err(_) => {
-                // The receiving thread answers everything with the reason once it sees the loss; this one may have
-                // come too late for that.
-                if let Some(asked) = self.take_question(question) {
-                    asked.reply.send(Err(self.lost.get().cloned().unwrap_or_else(connection_lost)));
-                }
-                None
-            }
-        }
+        Some((question, result))
     }
 
     fn take_question(&self, question: u64) -> Option<Question> {

@@ -36,7 +36,8 @@ pub(super) trait Role: Send + Sync + 'static {
     /// A call on an entrypoint. The reply must be answered.
     fn invoke(&self, session: &Arc<Session>, invoke: Invoke) -> Result<Option<Arc<dyn Capability>>, Malformed>;
 
-    /// The connection is lost; called once. It answers those it knows more for than that; the rest is answered after it.
+    /// The connection is lost; called once. It answers those it knows more for than that, and may say why
+    /// ([`Session::set_lost`]); the rest is answered after it.
     fn lost(&self, session: &Arc<Session>, why: &Lost);
 }
 
@@ -148,9 +149,9 @@ impl Session {
     }
 
     fn give_up(self: &Arc<Self>, why: &Lost) {
-        let error = self.lost.get_or_init(connection_lost).clone();
         self.sender.close(why.clone());
         self.role.lost(self, why);
+        let error = self.lost.get_or_init(connection_lost).clone();
         self.forget_all(&error);
     }
 

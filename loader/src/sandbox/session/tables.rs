@@ -32,6 +32,8 @@ pub(super) struct Tables {
     /// Calls of the other end: running, or answered and still called through their result.
     pub(super) results: HashMap<u64, Asked>,
     pub(super) scopes: HashMap<Scope, ScopeTables>,
+    /// The connection is lost and all questions are answered: nobody would answer another.
+    pub(super) closed: bool,
 }
 
 #[derive(Default)]
@@ -99,7 +101,7 @@ impl Session {
 
     /// Drops everything; those who still wait get `error`.
     pub(super) fn forget_all(&self, error: &RpcError) {
-        let tables = std::mem::take(&mut *self.tables.lock());
+        let tables = std::mem::replace(&mut *self.tables.lock(), Tables { closed: true, ..Tables::default() });
         for (_, question) in tables.questions {
             question.reply.send(Err(error.clone()));
         }
