@@ -1,6 +1,6 @@
 //! The Web APIs, against what workerd printed for the same programs.
 //!
-//! Each case is `api/NAME.js`, a Worker module whose `test()` writes to the console, and `api/NAME.out`, the lines the
+//! Each case is `api/NAME.js` (with `api/show.mjs`, where it imports that), a Worker module whose `test()` writes to the console, and `api/NAME.out`, the lines the
 //! oracle printed for it (`api/record` makes them). Time is virtual: timers fire in order, without waiting.
 
 use std::cell::{Cell, RefCell};
@@ -125,14 +125,31 @@ fn run(path: &Path) -> Vec<String> {
     std::mem::take(&mut *host.lines.0.lock().expect("not poisoned"))
 }
 
-/// Loads the module, calls its `test()` and turns the clock until the promise settles.
-fn drive<'s>(scope: &mut v8::PinScope<'s, '_>, source: &str, host: &Rc<VirtualHost>) -> Option<()> {
+fn compile<'s>(scope: &v8::PinScope<'s, '_>, name: &str, source: &str) -> Option<v8::Local<'s, v8::Module>> {
     let text = v8::String::new(scope, source)?;
-    let name = v8::String::new(scope, "worker")?;
+    let name = v8::String::new(scope, name)?;
     let origin = v8::ScriptOrigin::new(scope, name.into(), 0, 0, false, 0, None, false, false, true, None);
     let mut source = v8::script_compiler::Source::new(text, Some(&origin));
-    let module = v8::script_compiler::compile_module(scope, &mut source)?;
-    module.instantiate_module(scope, |_, _, _, _| None)?;
+    v8::script_compiler::compile_module(scope, &mut source)
+}
+
+/// The one module that cases import.
+fn shared<'s>(
+    context: v8::Local<'s, v8::Context>,
+    specifier: v8::Local<'s, v8::String>,
+    _: v8::Local<'s, v8::FixedArray>,
+    _: v8::Local<'s, v8::Module>,
+) -> Option<v8::Local<'s, v8::Module>> {
+    // SAFETY: V8 calls this with the context that it links in.
+    v8::callback_scope!(unsafe scope, context);
+    let is_shared = specifier.to_rust_string_lossy(scope) == "show";
+    is_shared.then(|| compile(scope, "show", include_str!("api/show.mjs"))).flatten()
+}
+
+/// Loads the module, calls its `test()` and turns the clock until the promise settles.
+fn drive<'s>(scope: &mut v8::PinScope<'s, '_>, source: &str, host: &Rc<VirtualHost>) -> Option<()> {
+    let module = compile(scope, "worker", source)?;
+    module.instantiate_module(scope, shared)?;
     module.evaluate(scope)?;
     scope.perform_microtask_checkpoint();
     if module.get_status() == v8::ModuleStatus::Errored {

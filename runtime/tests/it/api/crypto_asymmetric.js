@@ -1,16 +1,4 @@
-const show = async (label, act) => {
-  try {
-    const value = await act();
-    let text;
-    if (typeof value === 'string') text = JSON.stringify(value);
-    else if (typeof value === 'object' && value !== null) text = Object.prototype.toString.call(value) + JSON.stringify(value);
-    else text = typeof value === 'function' ? 'function' : String(value);
-    console.log(label, '=>', text);
-  } catch (error) {
-    console.log(label, '!!', error?.name, '|', error?.message, '|', error?.constructor?.name, error?.code);
-  }
-};
-const label = (act) => act.toString().replace(/^(async)?\s*\(\)\s*=>\s*/, '');
+import { label, show } from 'show';
 export default { async test() { const cases = [
 async()=>{const p=await crypto.subtle.generateKey({name:'ECDSA',namedCurve:'P-256'},true,['sign','verify']); const d=new Uint8Array(5); const s=await crypto.subtle.sign({name:'ECDSA',hash:'SHA-256'},p.privateKey,d); const j=await crypto.subtle.exportKey('jwk',p.publicKey); const k=await crypto.subtle.importKey('jwk',j,{name:'ECDSA',namedCurve:'P-256'},true,['verify']); const r=await crypto.subtle.exportKey('pkcs8',p.privateKey); const pk=await crypto.subtle.importKey('pkcs8',r,{name:'ECDSA',namedCurve:'P-256'},false,['sign']); const s2=await crypto.subtle.sign({name:'ECDSA',hash:'SHA-384'},pk,d); return [s.byteLength,await crypto.subtle.verify({name:'ECDSA',hash:'SHA-256'},k,s,d),await crypto.subtle.verify({name:'ECDSA',hash:'SHA-384'},p.publicKey,s2,d),await crypto.subtle.verify({name:'ECDSA',hash:'SHA-256'},k,s,new Uint8Array(6)),await crypto.subtle.verify({name:'ECDSA',hash:'SHA-256'},k,new Uint8Array(3),d)]},
 async()=>{const out=[]; for (const namedCurve of ['P-256','P-384','P-521']) {const a=await crypto.subtle.generateKey({name:'ECDH',namedCurve},true,['deriveBits']), b=await crypto.subtle.generateKey({name:'ECDH',namedCurve},true,['deriveBits']); const x=new Uint8Array(await crypto.subtle.deriveBits({name:'ECDH',public:b.publicKey},a.privateKey,256)), y=new Uint8Array(await crypto.subtle.deriveBits({name:'ECDH',public:a.publicKey},b.privateKey,256)); out.push(x.join()===y.join(),(await crypto.subtle.deriveBits({name:'ECDH',public:b.publicKey},a.privateKey,null)).byteLength)} return out},

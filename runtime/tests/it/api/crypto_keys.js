@@ -1,16 +1,4 @@
-const show = async (label, act) => {
-  try {
-    const value = await act();
-    let text;
-    if (typeof value === 'string') text = JSON.stringify(value);
-    else if (typeof value === 'object' && value !== null) text = Object.prototype.toString.call(value) + JSON.stringify(value);
-    else text = typeof value === 'function' ? 'function' : String(value);
-    console.log(label, '=>', text);
-  } catch (error) {
-    console.log(label, '!!', error?.name, '|', error?.message, '|', error?.constructor?.name, error?.code);
-  }
-};
-const label = (act) => act.toString().replace(/^(async)?\s*\(\)\s*=>\s*/, '');
+import { label, show } from 'show';
 export default { async test() { const cases = [
 async()=>{const k=await crypto.subtle.generateKey({name:'AES-GCM',length:256},true,['encrypt','decrypt']); return [Object.prototype.toString.call(k),k.type,k.extractable,k.usages,k.algorithm,Object.getOwnPropertyNames(CryptoKey.prototype).join(),(await crypto.subtle.exportKey('raw',k)).byteLength]},
 ()=>new CryptoKey(), async()=>crypto.subtle.generateKey('x',true,[]), async()=>crypto.subtle.generateKey({name:'AES-GCM'},true,['encrypt']), async()=>crypto.subtle.generateKey({name:'AES-GCM',length:100},true,['encrypt']), async()=>crypto.subtle.generateKey({name:'AES-GCM',length:128},true,[]), async()=>crypto.subtle.generateKey({name:'AES-GCM',length:128},true,['sign']), async()=>crypto.subtle.generateKey({name:'AES-GCM',length:128},true,['bogus']), async()=>crypto.subtle.generateKey(), async()=>crypto.subtle.generateKey({name:'AES-GCM',length:128}), async()=>crypto.subtle.generateKey({name:'AES-GCM',length:128},true,5), async()=>crypto.subtle.generateKey({name:'aes-gcm',length:128},true,['encrypt']).then(k=>k.algorithm),

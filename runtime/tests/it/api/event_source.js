@@ -1,16 +1,4 @@
-const show = async (label, act) => {
-  try {
-    const value = await act();
-    let text;
-    if (typeof value === 'string') text = JSON.stringify(value);
-    else if (typeof value === 'object' && value !== null) text = Object.prototype.toString.call(value) + JSON.stringify(value);
-    else text = typeof value === 'function' ? 'function' : String(value);
-    console.log(label, '=>', text);
-  } catch (error) {
-    console.log(label, '!!', error?.name, '|', error?.message, '|', error?.constructor?.name, error?.code);
-  }
-};
-const label = (act) => act.toString().replace(/^(async)?\s*\(\)\s*=>\s*/, '');
+import { label, show } from 'show';
 const streamOf = (...pieces) => new ReadableStream({ start(c) { for (const piece of pieces) c.enqueue(new TextEncoder().encode(piece)); c.close(); } });
 // What a source tells of a text, until it ends.
 const events = (types, ...pieces) => new Promise((resolve) => {

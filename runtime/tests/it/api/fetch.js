@@ -1,16 +1,4 @@
-const show = async (label, act) => {
-  try {
-    const value = await act();
-    let text;
-    if (typeof value === 'string') text = JSON.stringify(value);
-    else if (typeof value === 'object' && value !== null) text = Object.prototype.toString.call(value) + JSON.stringify(value);
-    else text = typeof value === 'function' ? 'function' : String(value);
-    console.log(label, '=>', text);
-  } catch (error) {
-    console.log(label, '!!', error?.name, '|', error?.message, '|', error?.constructor?.name, error?.code);
-  }
-};
-const label = (act) => act.toString().replace(/^(async)?\s*\(\)\s*=>\s*/, '');
+import { label, show } from 'show';
 export default { async test() { const cases = [
 ()=>Object.getOwnPropertyNames(Request.prototype).join(), ()=>Object.getOwnPropertyNames(Response.prototype).join(), ()=>Object.getOwnPropertyNames(Body.prototype).join(), ()=>Object.getOwnPropertyNames(Response).join(), ()=>new Body(), ()=>Object.getPrototypeOf(Request.prototype)===Body.prototype,
 ()=>new Request(), ()=>new Request('x'), ()=>new Request('http://a').url, ()=>new Request('http://a',5), ()=>new Request('http://a',{method:'x y'}), ()=>new Request('http://a',{method:'post'}).method, ()=>new Request('http://a',{method:'patch'}).method, ()=>new Request('http://a',{method:'foo'}).method, ()=>new Request('http://a',{body:'x'}), ()=>new Request('http://a',{method:'GET',body:'x'}), ()=>new Request('http://a',{method:'POST',body:'x'}).headers.get('content-type'), ()=>new Request('http://a',{method:'POST',body:new URLSearchParams('a=1')}).headers.get('content-type'), ()=>new Request('http://a',{method:'POST',body:new Blob(['a'],{type:'q/r'})}).headers.get('content-type'), ()=>new Request('http://a',{method:'POST',body:new Uint8Array(1)}).headers.get('content-type'), ()=>new Request('http://a',{redirect:'x'}), ()=>new Request('http://a',{redirect:'error'}), ()=>new Request('http://a',{redirect:'manual'}).redirect, ()=>new Request('http://a',{signal:5}), ()=>new Request('http://a',{signal:null}).signal===null, ()=>new Request('http://a').signal?.aborted, ()=>new Request('http://a',{cache:'no-store'}).cache, ()=>new Request('http://a',{cache:'force-cache'}).cache, ()=>new Request('http://a',{mode:'cors'}).mode, ()=>new Request('http://a',{credentials:'include'}).credentials, ()=>new Request('http://a',{cf:{x:1}}).cf, ()=>new Request('http://a',{headers:{a:'b'}}).headers.get('a'), ()=>new Request('http://u:p@a/').url, ()=>new Request('http://a/#f').url, ()=>new Request(new URL('http://a/b')).url, ()=>new Request({}), ()=>new Request(new Request('http://a',{method:'POST',body:'x'})).method, async()=>{const r=new Request('http://a',{method:'POST',body:'x'}); const q=new Request(r); return [r.bodyUsed,await q.text()]}, async()=>{const r=new Request('http://a',{method:'POST',body:'x'}); await r.text(); new Request(r)}, async()=>{const r=new Request('http://a',{method:'POST',body:'x'}); await r.text(); r.clone()}, async()=>{const r=new Request('http://a',{method:'POST',body:'x'}); const c=r.clone(); return [await r.text(),await c.text(),c.method]}, async()=>{const r=new Request('http://a',{method:'POST',body:'x'}); await r.text(); await r.text()}, ()=>new Request('http://a',{method:'POST',body:new ReadableStream()}).body.locked, ()=>new Request('ftp://a').url, ()=>new Request('http://a',{integrity:'x'}).integrity,()=>new Request('http://a',{keepalive:true}).keepalive,()=>new Request('http://a',{method:'CONNECT'}).method,()=>new Request('http://a',{method:'TRACE'}).method,()=>new Request('http://a',{encodeResponseBody:'x'}),

@@ -1,16 +1,4 @@
-const show = async (label, act) => {
-  try {
-    const value = await act();
-    let text;
-    if (typeof value === 'string') text = JSON.stringify(value);
-    else if (typeof value === 'object' && value !== null) text = Object.prototype.toString.call(value) + JSON.stringify(value);
-    else text = typeof value === 'function' ? 'function' : String(value);
-    console.log(label, '=>', text);
-  } catch (error) {
-    console.log(label, '!!', error?.name, '|', error?.message, '|', error?.constructor?.name, error?.code);
-  }
-};
-const label = (act) => act.toString().replace(/^(async)?\s*\(\)\s*=>\s*/, '');
+import { label, show } from 'show';
 export default { async test() { const cases = [
 ()=>new ReadableStream(5), ()=>new ReadableStream(null), ()=>new ReadableStream({type:'x'}), ()=>new ReadableStream({type:'bytes'},{size(){}}), ()=>new ReadableStream({start:5}), ()=>new ReadableStream({pull:5}), ()=>new ReadableStream({},{highWaterMark:-1}), ()=>new ReadableStream({},{highWaterMark:'x'}), ()=>new ReadableStream({},{size:5}), ()=>new ReadableStream({type:'bytes',autoAllocateChunkSize:0}),
 ()=>new ReadableStream({start(){throw new Error('st')}}), async()=>{const r=new ReadableStream({start(){return Promise.reject(new Error('st'))}}); await r.getReader().read()},

@@ -1,16 +1,4 @@
-const show = async (label, act) => {
-  try {
-    const value = await act();
-    let text;
-    if (typeof value === 'string') text = JSON.stringify(value);
-    else if (typeof value === 'object' && value !== null) text = Object.prototype.toString.call(value) + JSON.stringify(value);
-    else text = typeof value === 'function' ? 'function' : String(value);
-    console.log(label, '=>', text);
-  } catch (error) {
-    console.log(label, '!!', error?.name, '|', error?.message, '|', error?.constructor?.name, error?.code);
-  }
-};
-const label = (act) => act.toString().replace(/^(async)?\s*\(\)\s*=>\s*/, '');
+import { label, show } from 'show';
 export default { async test() { const cases = [
 ()=>new CompressionStream('x'), ()=>new CompressionStream(), ()=>new DecompressionStream('x'), ()=>new CompressionStream('brotli'), ()=>new DecompressionStream('brotli'), ()=>new CompressionStream('gzip') instanceof TransformStream,
 async()=>{const s=new Blob(['hello hello hello']).stream().pipeThrough(new CompressionStream('gzip')).pipeThrough(new DecompressionStream('gzip')); return new Response(s).text()}, async()=>{const s=new Blob(['hello hello hello']).stream().pipeThrough(new CompressionStream('deflate')).pipeThrough(new DecompressionStream('deflate')); return new Response(s).text()}, async()=>{const s=new Blob(['hello hello hello']).stream().pipeThrough(new CompressionStream('deflate-raw')).pipeThrough(new DecompressionStream('deflate-raw')); return new Response(s).text()},
