@@ -206,7 +206,7 @@ impl PlacedEntrypoint for RemoteEntrypoint {
                 Invoked { invocation: Arc::new(invocation), pipeline: Some(result) }
             }
             None => {
-                // Where it was numbered before the connection went, the Worker's end tells.
+                // It was answered on the spot, and never numbered.
                 if let Some(on_end) = on_end {
                     on_end(crate::worker::never_ran(&super::session::connection_lost()));
                 }

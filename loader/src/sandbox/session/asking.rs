@@ -60,10 +60,6 @@ impl Session {
             reply.send(Err(error));
             return None;
         }
-        if let Some(lost) = self.lost.get() {
-            reply.send(Err(lost.clone()));
-            return None;
-        }
         let session = self.me.upgrade()?;
         let (question, result) = {
             let mut tables = self.tables.lock();
