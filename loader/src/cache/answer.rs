@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::body_of;
 use super::store::Stored;
-use super::{body_of, header};
-use crate::fetch::{Body, FetchResponse};
+use crate::fetch::{Body, FetchResponse, header};
 
 /// What a request asks for of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

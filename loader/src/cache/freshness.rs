@@ -4,7 +4,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{Head, header};
+use super::Head;
+use crate::fetch::header;
 
 /// How long a response is kept that does not say, by its status.
 const BY_STATUS: [(u16, Duration); 6] = [

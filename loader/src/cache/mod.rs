@@ -30,7 +30,7 @@ use loaderd_runtime::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError};
 
 use self::payload::{Payload, PayloadError};
 use self::store::{Namespace, Store};
-use crate::fetch::{Body, FetchRequest, FetchResponse};
+use crate::fetch::{Body, FetchRequest, FetchResponse, header};
 
 /// Bytes of all that a cache keeps when the host does not say.
 pub const CACHE_BYTES_MAX: usize = 128 << 20;
@@ -221,11 +221,6 @@ fn status(status: u16, text: &str, cache_status: Option<&str>) -> FetchResponse 
         body: Body::Empty,
         web_socket: None,
     }
-}
-
-/// The value of a header, its first line where there are several.
-fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
 /// The head of a response.

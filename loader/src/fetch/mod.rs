@@ -49,6 +49,11 @@ pub struct FetchRequest {
     pub cf: Option<Plain>,
 }
 
+/// The value of a header, its first line where there are several.
+pub(crate) fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
+
 /// What a redirect response does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Redirect {

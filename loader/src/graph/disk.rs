@@ -4,7 +4,6 @@ use std::any::Any;
 use std::io::SeekFrom;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -12,7 +11,7 @@ use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
 use crate::config::DiskDirectory;
-use crate::fetch::{Body, FetchRequest, FetchResponse};
+use crate::fetch::{Body, FetchRequest, FetchResponse, header};
 
 /// Entries of a folder that one listing has.
 const LISTING_MAX: usize = 100_000;
@@ -89,8 +88,8 @@ impl Folder {
         };
         match (request.method.as_str(), self.writable) {
             ("GET", _) => {
-                let range = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("range"));
-                self.get(&path, Wanted::Content { range: range.map(|(_, range)| range.as_str()) }).await
+                let range = header(&request.headers, "range");
+                self.get(&path, Wanted::Content { range }).await
             }
             ("HEAD", _) => self.get(&path, Wanted::Head).await,
             ("PUT", true) => put(&path, request.body).await,
@@ -252,7 +251,7 @@ fn part(range: &str, length: u64) -> Part {
 
 fn last_modified(metadata: &std::fs::Metadata) -> Option<(String, String)> {
     let modified = metadata.modified().ok()?;
-    Some(("Last-Modified".to_owned(), http_date(modified)))
+    Some(("Last-Modified".to_owned(), httpdate::fmt_http_date(modified)))
 }
 
 fn ok(headers: Vec<(String, String)>, wanted: Wanted<'_>, body: Body) -> FetchResponse {
@@ -318,10 +317,6 @@ fn percent_decode(segment: &str) -> Option<String> {
         }
     }
     String::from_utf8(bytes).ok()
-}
-
-fn http_date(time: SystemTime) -> String {
-    httpdate::fmt_http_date(time)
 }
 
 #[cfg(test)]
