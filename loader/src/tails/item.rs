@@ -71,8 +71,8 @@ impl Item {
             Traced::Log(log) => {
                 let errors: usize = log.errors.iter().flatten().map(ErrorInfo::size).sum();
                 let size = log.message.len() + errors;
-                let full = Log { level: ConsoleLevel::Warn, message: LOGS_FULL.into(), errors: Vec::new() };
-                self.keep(|item| &mut item.logs, size, log_value(at_ms, &log), || log_value(at_ms, &full));
+                let full = || Log { level: ConsoleLevel::Warn, message: LOGS_FULL.into(), errors: Vec::new() };
+                self.keep(|item| &mut item.logs, size, log_value(at_ms, &log), || log_value(at_ms, &full()));
             }
             Traced::Exception(error) => {
                 let full = || ErrorInfo { name: "Error".into(), message: EXCEPTIONS_FULL.into(), stack: None };
