@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::args::{set_function, throw_error, throw_type_error};
-use super::imports::{id, imported, number, own_export};
+use super::imports::{id, imported, own_export, returned_import};
 use crate::isolate::state::IsolateState;
 use crate::isolate::{EntrypointSpec, WeakIsolate};
 use crate::limits::Cause;
@@ -64,10 +64,8 @@ impl Capability for Gone {
 
 /// Keeps a capability for as long as the isolate lives, or until it is dropped.
 fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>) {
-    match RpcState::of(scope).import(cap, None, Keep::UntilDropped) {
-        Ok(import) => returned.set(number(scope, import)),
-        Err(error) => throw_error(scope, &error.message()),
-    }
+    let import = RpcState::of(scope).import(cap, None, Keep::UntilDropped);
+    returned_import(scope, import, returned);
 }
 
 /// `ownClass(name, props?)`: the import of a class of this Worker.
@@ -167,8 +165,6 @@ fn object<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut re
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     };
     let cap = namespace.object(ObjectKey { id, name, ..ObjectKey::default() });
-    match RpcState::of(scope).import(cap, Some(current.id), Keep::UntilDropped) {
-        Ok(import) => returned.set(number(scope, import)),
-        Err(error) => throw_error(scope, &error.message()),
-    }
+    let import = RpcState::of(scope).import(cap, Some(current.id), Keep::UntilDropped);
+    returned_import(scope, import, &mut returned);
 }

@@ -16,6 +16,16 @@ pub(super) fn number<'s>(scope: &mut v8::PinScope<'s, '_>, id: u64) -> v8::Local
     v8::Number::new(scope, id as f64).into()
 }
 
+/// `currentInvocation()`: the invocation whose turn it is; 0 in global scope.
+pub(super) fn current_invocation<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    _: v8::FunctionCallbackArguments<'s>,
+    mut returned: v8::ReturnValue<'_, v8::Value>,
+) {
+    let current = IsolateState::of(scope).current().map_or(0, |invocation| invocation.id);
+    returned.set(number(scope, current));
+}
+
 /// Gives JavaScript an import, or throws why there is none.
 pub(super) fn returned_import(
     scope: &mut v8::PinScope<'_, '_>,

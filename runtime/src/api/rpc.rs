@@ -1,7 +1,7 @@
 //! The Rust halves of the rooms `rpc` and `rpc_serve`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
-use super::imports::{id, number, returned_import};
+use super::imports::{current_invocation, id, number, returned_import};
 use super::rpc_values;
 use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
@@ -135,11 +135,6 @@ fn export_as<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: &Arguments<'s>, re
 
 fn access(own: v8::Local<'_, v8::Value>) -> Access {
     if own.is_true() { Access::Own } else { Access::Class }
-}
-
-pub(super) fn current_invocation<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
-    let current = IsolateState::of(scope).current().map_or(0, |invocation| invocation.id);
-    returned.set(number(scope, current));
 }
 
 /// `requireCurrent(invocation)`: throws unless it is that invocation's turn.

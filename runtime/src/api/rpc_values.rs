@@ -1,8 +1,8 @@
 //! The Rust half of the room `rpc_values`: what V8 knows of a value that is to be written, and what stands for it.
 
 use super::args::set_function;
-use super::imports::imported;
-use super::rpc::{current_invocation, export_for_one_use};
+use super::imports::{current_invocation, imported};
+use super::rpc::export_for_one_use;
 use crate::js::string;
 use crate::rpc::serialize::throw_data_clone_error;
 use crate::rpc::state::RpcState;

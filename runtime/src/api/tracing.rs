@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::args::{copy_bytes, new_array_buffer, set_function, throw_error};
+use super::imports::current_invocation;
 use crate::channel::ConsoleLevel;
 use crate::invocation::InvocationState;
 use crate::isolate::state::IsolateState;
@@ -305,11 +306,6 @@ fn read_value<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mu
     }
 }
 
-pub(super) fn current_invocation<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
-    let current = IsolateState::of(scope).current().map_or(0, |invocation| invocation.id);
-    returned.set(v8::Number::new(scope, current as f64).into());
-}
-
 fn now<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
     let now = IsolateState::of(scope).now_ms();
     returned.set(v8::Number::new(scope, now).into());
@@ -341,10 +337,20 @@ fn redact_header<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>,
 
 /// `addSpan(prototype)`: gives it the class `Span`, made when it is first looked at.
 pub(super) fn add_span<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let Ok(prototype) = v8::Local::<v8::Object>::try_from(arguments.get(0)) else { return };
-    let Some(name) = v8::String::new(scope, "Span") else { return };
+    add_lazily(scope, arguments.get(0), "Span", span_class);
+}
+
+/// Gives an object a property that is made when it is first looked at.
+fn add_lazily(
+    scope: &mut v8::PinScope<'_, '_>,
+    holder: v8::Local<'_, v8::Value>,
+    name: &str,
+    make: impl v8::MapFnTo<v8::AccessorNameGetterCallback>,
+) {
+    let Ok(holder) = v8::Local::<v8::Object>::try_from(holder) else { return };
+    let Some(name) = v8::String::new(scope, name) else { return };
     // Fails only when the isolate is being ended.
-    let _ = prototype.set_lazy_data_property(scope, name.into(), span_class);
+    let _ = holder.set_lazy_data_property(scope, name.into(), make);
 }
 
 fn span_class(
@@ -360,10 +366,7 @@ fn span_class(
 
 /// `addTracing(context)`: gives an execution context its `tracing`, made when it is first looked at.
 pub(super) fn add_tracing<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let Ok(context) = v8::Local::<v8::Object>::try_from(arguments.get(0)) else { return };
-    let Some(name) = v8::String::new(scope, "tracing") else { return };
-    // Fails only when the isolate is being ended.
-    let _ = context.set_lazy_data_property(scope, name.into(), make_tracing);
+    add_lazily(scope, arguments.get(0), "tracing", make_tracing);
 }
 
 fn make_tracing(

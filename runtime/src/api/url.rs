@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use url::{ParseError, Position, Url, form_urlencoded, quirks};
 
-use super::args::set_function;
+use super::args::{set_function, string};
 
 /// What `native.places` holds, in this order (see `js/url.js`), then whether the scheme is special.
 const PLACES: [Position; 12] = [
@@ -163,14 +163,5 @@ fn serialize_query(
     }
     if let Some(text) = string(scope, &serializer.finish()) {
         result.set(text.into());
-    }
-}
-
-/// Nearly everything in URLs is ASCII, which V8 takes as it is.
-fn string<'s>(scope: &mut v8::PinScope<'s, '_>, text: &str) -> Option<v8::Local<'s, v8::String>> {
-    if text.is_ascii() {
-        v8::String::new_from_one_byte(scope, text.as_bytes(), v8::NewStringType::Normal)
-    } else {
-        v8::String::new(scope, text)
     }
 }

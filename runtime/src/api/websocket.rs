@@ -3,7 +3,7 @@
 use v8::{ValueDeserializerHelper, ValueSerializerHelper};
 
 use super::args::{new_array_buffer, set_function, throw_dom_exception, throw_error};
-use super::imports::id;
+use super::imports::{current_invocation, id};
 use super::timers;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::state::IsolateState;
@@ -31,14 +31,8 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
 }
 
 pub(super) fn install_pipe(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
-    set_function(scope, native, "current", current)?;
+    set_function(scope, native, "current", current_invocation)?;
     set_function(scope, native, "later", later)
-}
-
-/// `current()`: the invocation whose turn it is; 0 in global scope.
-fn current<'s>(scope: &mut v8::PinScope<'s, '_>, _: Arguments<'s>, mut returned: Returned<'_>) {
-    let current = IsolateState::of(scope).current().map_or(0, |invocation| invocation.id);
-    returned.set_double(current as f64);
 }
 
 /// `later(invocation, callback)`: calls it in a turn of that invocation, after what is in the inbox already. When the

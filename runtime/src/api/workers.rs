@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::args::{set_function, throw_error};
-use super::imports::{id, number, own_export, returned_import};
+use super::imports::{current_invocation, id, number, own_export, returned_import};
 use super::tracing;
 use crate::channel::Channels;
 use crate::invocation::{Hold, HoldKind};
@@ -30,7 +30,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "mainExports", main_exports)?;
     set_function(scope, native, "env", env)?;
     set_function(scope, native, "traced", tracing::traced)?;
-    set_function(scope, native, "invocation", tracing::current_invocation)?;
+    set_function(scope, native, "invocation", current_invocation)?;
     set_function(scope, native, "addTracing", tracing::add_tracing)?;
     set_function(scope, native, "addSpan", tracing::add_span)?;
     super::async_context::install(scope, native)
