@@ -138,6 +138,22 @@ pub fn check(code: WorkerCode, parent: Experimental, activity: &Activity) -> Res
     })
 }
 
+impl CheckedCode {
+    /// Bytes that are held for it as long as its Worker may start again: names and bodies of its modules, and `env`. The
+    /// host's own modules are there once for all.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let of_module = |module: &Module| {
+            let body = match module.code_cache {
+                CodeCachePolicy::None => content_bytes(&module.content),
+                CodeCachePolicy::Shared => 0,
+            };
+            size_of::<Module>() + module.name.len() + body
+        };
+        let modules = self.source.modules.iter().map(of_module).fold(0, usize::saturating_add);
+        modules.saturating_add(self.env.as_ref().map_or(0, |env| env.bytes.len()))
+    }
+}
+
 fn tails(services: Vec<Cap>) -> Vec<Tail> {
     services.into_iter().map(|service| Tail::new(service.target, Relation::Other)).collect()
 }

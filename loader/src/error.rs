@@ -20,7 +20,7 @@ pub enum LoaderError {
     /// The callback that was to give the code failed.
     #[error("{0}")]
     GetCode(Box<RpcError>),
-    /// There is no room for one more isolate, and none that could be evicted. Backing off may help.
+    /// There is no room for one more Worker, and none that could be evicted for it. Backing off may help.
     #[error("{0}")]
     Overloaded(Overload),
     /// The Worker was ended, by its owner or by a limit, before it had started.
@@ -39,6 +39,10 @@ pub enum LoaderError {
 pub enum Overload {
     #[error("Too many isolates: {live} of at most {max} are alive and busy. Try again later.")]
     LiveIsolates { live: usize, max: usize },
+    #[error(
+        "Too much code: dynamic Workers hold {held} of at most {max} bytes, and this one has {bytes}. Try again later."
+    )]
+    CodeBytes { bytes: usize, held: usize, max: usize },
     #[error("Too many memory mappings: one more isolate needs about {needed}, {left} are left. Try again later.")]
     Mappings { needed: usize, left: usize },
     #[error("Too many Workers are starting: at most {max} may wait for an isolate. Try again later.")]

@@ -27,6 +27,10 @@ pub const LIVE_ISOLATES_MAX: usize = 512;
 /// Isolates kept warm with nothing to do when the host does not say. Over it the least recently used is evicted.
 pub const IDLE_ISOLATES_MAX: usize = 64;
 
+/// Bytes of code that dynamic Workers hold together when the host does not say. Each may have up to
+/// [`CODE_BYTES_MAX`](crate::code::CODE_BYTES_MAX); this is 2 MiB for each of [`LIVE_ISOLATES_MAX`].
+pub const HELD_CODE_BYTES_MAX: usize = 1 << 30;
+
 /// CPU time for start-up when the host does not say.
 pub const STARTUP_CPU: Duration = Duration::from_secs(1);
 
@@ -42,6 +46,9 @@ pub struct HostLimits {
     pub live_isolates_max: usize,
     /// Isolates that are alive with nothing to do.
     pub idle_isolates_max: usize,
+    /// Bytes of code and `env` that dynamic Workers hold together: those that run, those that wait, and those that were
+    /// evicted and whose stubs are held. Over it a load is refused as overloaded, unless evicting idle Workers makes room.
+    pub held_code_bytes_max: usize,
 }
 
 impl Default for HostLimits {
@@ -52,6 +59,7 @@ impl Default for HostLimits {
             startup_cpu: STARTUP_CPU,
             live_isolates_max: LIVE_ISOLATES_MAX,
             idle_isolates_max: IDLE_ISOLATES_MAX,
+            held_code_bytes_max: HELD_CODE_BYTES_MAX,
         }
     }
 }
@@ -109,7 +117,7 @@ impl LoaderHost {
     /// A host over a placement. `tasks` runs the callbacks that fetch code; nothing else is spawned on it.
     #[must_use]
     pub fn new(placement: Arc<dyn Placement>, limits: HostLimits, tasks: tokio::runtime::Handle) -> Self {
-        let live = LiveSet::new(limits.live_isolates_max, limits.idle_isolates_max);
+        let live = LiveSet::new(&limits);
         Self(Arc::new(HostShared { placement, limits, live, tasks }))
     }
 

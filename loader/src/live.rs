@@ -1,4 +1,4 @@
-//! Which isolates are alive, which of them are idle, and whether one more may start. One lock, held for a few
+//! Which isolates are alive, which of them are idle, how much code is held, and whether one more may start. One lock, held for a few
 //! instructions; evictions happen after it is released.
 
 use std::collections::BTreeMap;
@@ -11,6 +11,7 @@ use loaderd_runtime::limits::{Cause, Outcome};
 use parking_lot::Mutex;
 
 use crate::error::Overload;
+use crate::host::HostLimits;
 use crate::worker::Worker;
 
 /// Counters of a host. Loads, evictions and ends only grow.
@@ -28,6 +29,8 @@ pub struct Metrics {
     pub alive: usize,
     /// Isolates alive now with nothing to do.
     pub idle: usize,
+    /// Bytes of code that dynamic Workers hold now.
+    pub held_code_bytes: usize,
     /// Isolates that ended, by cause, in the order of [`CAUSES`].
     pub ended: [u64; CAUSES.len()],
     /// Invocations that ended, by outcome, in the order of [`OUTCOMES`].
@@ -62,6 +65,7 @@ pub const OUTCOMES: [Outcome; 7] = [
 pub(crate) struct LiveSet {
     alive_max: usize,
     idle_max: usize,
+    code_bytes_max: usize,
     state: Mutex<State>,
     pub(crate) loads: AtomicU64,
     pub(crate) load_failures: AtomicU64,
@@ -72,6 +76,7 @@ pub(crate) struct LiveSet {
 #[derive(Default)]
 struct State {
     alive: usize,
+    code_bytes: usize,
     /// Idle Workers, least recently used first.
     idle: BTreeMap<u64, Weak<Worker>>,
     next: u64,
@@ -83,15 +88,22 @@ struct State {
 /// Room for one isolate; given back with the cause that ended it.
 pub(crate) struct Ticket(Arc<LiveSet>);
 
+/// Room for the code of one dynamic Worker.
+pub(crate) struct CodeRoom {
+    live: Arc<LiveSet>,
+    bytes: usize,
+}
+
 /// A Worker's place among the idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IdleKey(u64);
 
 impl LiveSet {
-    pub(crate) fn new(alive_max: usize, idle_max: usize) -> Arc<Self> {
+    pub(crate) fn new(limits: &HostLimits) -> Arc<Self> {
         Arc::new(Self {
-            alive_max,
-            idle_max,
+            alive_max: limits.live_isolates_max,
+            idle_max: limits.idle_isolates_max,
+            code_bytes_max: limits.held_code_bytes_max,
             state: Mutex::new(State::default()),
             loads: AtomicU64::new(0),
             load_failures: AtomicU64::new(0),
@@ -126,6 +138,37 @@ impl LiveSet {
                 return Ok(Ticket(Arc::clone(self)));
             }
         }
+    }
+
+    /// Room for so much code. At the bound idle Workers are evicted for it, as far as that frees theirs.
+    pub(crate) fn hold_code(self: &Arc<Self>, bytes: usize) -> Result<CodeRoom, Overload> {
+        if let Some(room) = self.code_room(bytes) {
+            return Ok(room);
+        }
+        let idle: Vec<Weak<Worker>> = self.state.lock().idle.values().cloned().collect();
+        // One at a time and outside the lock: the last reference to a Worker gives its room back.
+        for worker in idle {
+            let evicted = worker.upgrade().is_some_and(|worker| worker.is_only_cached() && worker.evict());
+            if evicted {
+                self.evicted();
+                if let Some(room) = self.code_room(bytes) {
+                    return Ok(room);
+                }
+            }
+        }
+        let mut state = self.state.lock();
+        state.refused += 1;
+        Err(Overload::CodeBytes { bytes, held: state.code_bytes, max: self.code_bytes_max })
+    }
+
+    fn code_room(self: &Arc<Self>, bytes: usize) -> Option<CodeRoom> {
+        let mut state = self.state.lock();
+        let held = state.code_bytes.saturating_add(bytes);
+        if held > self.code_bytes_max {
+            return None;
+        }
+        state.code_bytes = held;
+        Some(CodeRoom { live: Arc::clone(self), bytes })
     }
 
     /// Lists a Worker as idle, and evicts the least recently used ones over the bound.
@@ -168,6 +211,7 @@ impl LiveSet {
             evicted: state.evicted,
             alive: state.alive,
             idle: state.idle.len(),
+            held_code_bytes: state.code_bytes,
             ended: state.ended,
             invocations: std::array::from_fn(|at| self.invocations[at].load(Ordering::Relaxed)),
             cpu: Duration::from_micros(self.cpu_us.load(Ordering::Relaxed)),
@@ -204,5 +248,11 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         self.0.state.lock().alive -= 1;
+    }
+}
+
+impl Drop for CodeRoom {
+    fn drop(&mut self) {
+        self.live.state.lock().code_bytes -= self.bytes;
     }
 }

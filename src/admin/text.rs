@@ -40,6 +40,7 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
     page.counter("loaderd_loads_total", "Workers that were loaded.", loader.loads);
     page.counter("loaderd_load_failures_total", "Loads that failed.", loader.load_failures);
     page.counter("loaderd_loads_refused_total", "Loads refused for want of room.", loader.refused);
+    page.gauge("loaderd_code_bytes", "Bytes of code that dynamic Workers hold.", loader.held_code_bytes);
     page.gauge("loaderd_isolates_alive", "Isolates with code in them, alive now.", loader.alive);
     page.family("loaderd_isolates_ended_total", "Isolates that ended, by cause.", "counter");
     for (cause, count) in CAUSES.iter().zip(loader.ended) {

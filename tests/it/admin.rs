@@ -34,6 +34,7 @@ const ANSWERS: &[(&str, &str, &str)] = &[
 const FAMILIES: &[(&str, &str)] = &[
     ("loaderd_loads_total", "counter"),
     ("loaderd_load_failures_total", "counter"),
+    ("loaderd_code_bytes", "gauge"),
     ("loaderd_isolates_alive", "gauge"),
     ("loaderd_isolates_pooled", "gauge"),
     ("loaderd_passes_in_flight", "gauge"),

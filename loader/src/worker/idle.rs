@@ -44,6 +44,11 @@ impl Worker {
         }
     }
 
+    /// Whether evicting it frees its code too: its cache has it, and nobody else. Asked by one who holds it once.
+    pub(crate) fn is_only_cached(self: &Arc<Self>) -> bool {
+        self.cached.is_some() && Arc::strong_count(self) <= ONLY_CACHED
+    }
+
     /// Ends the isolate if it is idle; the Worker is asleep then. Its cache forgets it: code is kept only as long as
     /// somebody holds a stub.
     pub(crate) fn evict(&self) -> bool {
@@ -62,6 +67,9 @@ impl Worker {
         true
     }
 }
+
+/// How many references there are to a Worker that nobody has but its cache: that one, and that of whoever asks.
+const ONLY_CACHED: usize = 2;
 
 /// Keeps a Worker's isolate from being evicted.
 pub(crate) struct Busy(Weak<Worker>);

@@ -9,19 +9,23 @@ use crate::cache::MemoryCache;
 use crate::code::{self, CheckedCode, GlobalOutbound, WorkerCode};
 use crate::error::LoaderError;
 use crate::host::{HostShared, LoaderOptions};
+use crate::live::CodeRoom;
 
 /// Checked code in the form a placement takes, kept so that an evicted Worker can start again.
 #[derive(Clone)]
 pub(crate) struct Prepared {
     pub(super) load: Arc<LoadCode>,
     pub(super) tenant: Option<Arc<str>>,
+    /// Given back with the last copy. `None`: the code is of the configuration, and counts nowhere.
+    _room: Option<Arc<CodeRoom>>,
 }
 
 impl Prepared {
     pub(crate) fn new(host: &HostShared, options: &LoaderOptions, code: WorkerCode) -> Result<Self, LoaderError> {
         let mut checked = code::check(code, options.experimental, &options.traces)?;
         checked.source.extensions = Arc::clone(&options.extensions);
-        Ok(Self::of_checked(host, options, checked))
+        let room = host.live.hold_code(checked.held_bytes()).map_err(LoaderError::Overloaded)?;
+        Ok(Self { _room: Some(Arc::new(room)), ..Self::of_checked(host, options, checked) })
     }
 
     pub(crate) fn of_checked(host: &HostShared, options: &LoaderOptions, code: CheckedCode) -> Self {
@@ -32,6 +36,7 @@ impl Prepared {
         };
         let limits = &host.limits;
         Self {
+            _room: None,
             tenant: options.tenant.clone(),
             load: Arc::new(LoadCode {
                 source: code.source,

@@ -9,6 +9,7 @@ use loaderd_loader::{
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::{LoadError, LoadPhase, LoadReport};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
+use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::{Message, RpcError};
 
 use crate::scripted::Scripted;
@@ -203,6 +204,59 @@ async fn a_busy_worker_is_never_evicted_and_a_full_host_refuses() {
     assert_eq!(placement.isolate(0).cause(), Some(Cause::Shutdown));
     drop(second);
     assert_eq!(placement.isolate(1).cause(), Some(Cause::Shutdown), "nobody holds it");
+}
+
+/// Code of a Worker that takes about so many bytes.
+fn large(bytes: usize) -> WorkerCode {
+    code().module("large.txt", ModuleContent::Text("x".repeat(bytes).into()))
+}
+
+#[tokio::test]
+async fn code_counts_as_long_as_somebody_holds_it_and_a_host_that_is_full_of_it_refuses() {
+    const MAX: usize = 10_000;
+    let limits = HostLimits { held_code_bytes_max: MAX, ..HostLimits::default() };
+    let (placement, host) = Scripted::host(limits);
+    let loader = host.loader(LoaderOptions::default());
+    let first = loader.load(large(6_000)).expect("there is room");
+    placement.isolate(0).start(Ok(LoadReport::default()));
+    let held = host.metrics().held_code_bytes;
+    assert!((6_000..7_000).contains(&held), "{held}");
+
+    // The first is idle, and evicting it would free nothing: its stub is held, so that it may be called again.
+    let error = loader.load(large(5_000)).err().expect("is refused");
+    let LoaderError::Overloaded(Overload::CodeBytes { bytes, held: said, max: MAX }) = error else {
+        panic!("{error}");
+    };
+    assert!((5_000..6_000).contains(&bytes) && said == held, "{error}");
+    assert!(error.to_rpc().overloaded && error.blame() == Blame::Platform, "{error}");
+    assert_eq!((host.metrics().refused, placement.starts()), (1, 1));
+    assert_eq!(placement.isolate(0).cause(), None);
+    let refused = loader.get(Some("b"), || async { Ok(large(5_000)) });
+    assert_eq!(refused.ready().await, Err(error));
+
+    drop(first);
+    assert_eq!(host.metrics().held_code_bytes, 0, "nobody can call it");
+    drop(loader.load(large(5_000)).expect("there is room again"));
+}
+
+#[tokio::test]
+async fn idle_workers_that_only_their_cache_holds_make_room_for_code() {
+    let limits = HostLimits { held_code_bytes_max: 10_000, ..HostLimits::default() };
+    let (placement, host) = Scripted::host(limits);
+    let loader = host.loader(LoaderOptions::default());
+    let cached = |name: &'static str| loader.get(Some(name), || async { Ok(large(3_000)) });
+    let (kept, second) = (cached("a"), cached("b"));
+    settle().await;
+    for index in 0..2 {
+        placement.isolate(index).start(Ok(LoadReport::default()));
+    }
+    drop(second);
+    assert_eq!(host.metrics().evicted, 0, "both are kept warm");
+
+    let third = loader.load(large(5_000)).expect("one makes room");
+    assert_eq!([0, 1].map(|index| placement.isolate(index).cause()), [None, Some(Cause::Shutdown)]);
+    assert_eq!(host.metrics().evicted, 1);
+    drop((kept, third));
 }
 
 #[tokio::test]
