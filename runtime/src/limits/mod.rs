@@ -3,6 +3,7 @@
 mod alarm;
 pub(crate) mod aside;
 pub(crate) mod cpu;
+mod looks;
 pub(crate) mod memory;
 pub mod overshoot;
 pub(crate) mod turn;

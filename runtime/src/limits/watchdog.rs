@@ -8,13 +8,14 @@
 //! stores its deadline *before* it sets the alarm, and the watchdog clears the alarm *before* it scans the slots, both
 //! sequentially consistent. So either the scan sees the deadline, or the turn finds the alarm cleared and sets it.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
 use super::alarm::Alarm;
 use super::cpu::{ThreadClock, monotonic_ns};
+use super::looks::Looks;
 
 /// The watchdog's thread, as the system names it. The first that a sandbox process starts.
 pub const THREAD_NAME: &str = "cpu-watchdog";
@@ -27,12 +28,6 @@ const IGNORED_AFTER_NS: u64 = 10_000_000;
 const MEMORY_LOOK_NS: u64 = 5_000_000;
 
 static STUCK: AtomicUsize = AtomicUsize::new(0);
-
-/// How soon, at least, the watchdog looks again at a turn whose budget is all but used up: at first, and doubled each time
-/// that it has used nothing meanwhile, up to so often. A thread that waits for a processor uses nothing, and a watchdog
-/// that runs ahead of everybody must not keep it from getting one.
-const LOOK_AGAIN_NS: u64 = 20_000;
-const LOOK_AGAIN_DOUBLED_MAX: u64 = 4;
 
 /// What the watchdog does when a budget is used up.
 pub(crate) trait Expire: Send + Sync {
@@ -59,9 +54,7 @@ pub(crate) struct Slot {
     deadline_ns: AtomicU64,
     /// Number of the running turn, so that a late expiry cannot end the next one.
     turn: AtomicU64,
-    /// What the thread's clock said at the last look, and how many looks in a row it has said that. The watchdog's own.
-    seen_ns: AtomicU64,
-    stalled: AtomicU64,
+    looks: Looks,
     /// The last turn the watchdog ended; it does so once a turn.
     expired_turn: AtomicU64,
     /// The turn that was seen ending, since when (monotonic ns), and the last one that ignored it.
@@ -112,8 +105,7 @@ impl Registration {
             clock,
             deadline_ns: AtomicU64::new(0),
             turn: AtomicU64::new(0),
-            seen_ns: AtomicU64::new(0),
-            stalled: AtomicU64::new(0),
+            looks: Looks::default(),
             expired_turn: AtomicU64::new(0),
             ending_turn: AtomicU64::new(0),
             ending_since_ns: AtomicU64::new(0),
@@ -156,13 +148,6 @@ impl Deadline {
 }
 
 impl Slot {
-    /// How long until a turn that has used `used_ns` of the thread's clock, and has `left_ns`, is looked at again, in ns.
-    fn look_again(&self, used_ns: u64, left_ns: u64) -> u64 {
-        let stalled = if self.seen_ns.swap(used_ns, Relaxed) == used_ns { self.stalled.load(Relaxed) + 1 } else { 0 };
-        self.stalled.store(stalled, Relaxed);
-        left_ns.max(LOOK_AGAIN_NS << stalled.min(LOOK_AGAIN_DOUBLED_MAX))
-    }
-
     /// A turn that was told to end still runs: how long until it counts as ignoring that, in ns.
     fn look_at_ending(&self, turn: u64) -> u64 {
         let now = monotonic_ns();
@@ -264,7 +249,7 @@ impl Watchdog {
             // A clock that cannot be read counts as run out: the limit fails closed.
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
-                least = least.min(slot.look_again(used, deadline - used));
+                least = least.min(slot.looks.next(used, deadline - used));
                 if slot.expire.look_at_memory() {
                     least = least.min(MEMORY_LOOK_NS);
                 }

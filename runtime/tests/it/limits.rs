@@ -171,3 +171,38 @@ fn a_limit_ends_the_others_of_its_isolate_with_another_cause() {
         }
     }
 }
+
+/// More programs than processors, all spinning at once: each is ended for its own limit, and none before it.
+#[test]
+fn many_that_spin_at_once_each_get_what_they_may_use() {
+    const MAIN: &str = "import { WorkerEntrypoint } from 'cloudflare:workers';\n\
+         export default class extends WorkerEntrypoint { spin() { for (;;); } }";
+    const SPINNING: usize = 16;
+    const LIMIT: Duration = Duration::from_millis(30);
+    let limits = ResourceLimits { cpu_ms: Some(30), sub_requests: None };
+    let started: Vec<_> = (0..SPINNING)
+        .map(|_| {
+            let isolate = isolate();
+            load(&isolate, code(&[("m.js", MAIN)])).expect("it loads");
+            let entrypoint = isolate.entrypoint(EntrypointSpec { limits, ..EntrypointSpec::default() });
+            (isolate, entrypoint)
+        })
+        .collect();
+    let spinning: Vec<_> = started
+        .iter()
+        .map(|(_, entrypoint)| {
+            let ((reply, answer), (ended, end)) = (Reply::channel(), std::sync::mpsc::channel());
+            let call =
+                Call::new(vec!["spin".to_owned()], Op::Call(Plain::arguments(Vec::new()).expect("no arguments")));
+            entrypoint.invoke(call, reply, Some(Box::new(move |report| drop(ended.send(report)))));
+            (answer, end)
+        })
+        .collect();
+    for (answer, end) in spinning {
+        let answer = block_on(answer).expect("it is answered");
+        assert_eq!(answer.result.map(drop).map_err(|error| error.cause), Err(Some(Cause::ExceededCpu)));
+        let report = end.recv().expect("it is reported");
+        assert_eq!(report.outcome, Outcome::ExceededCpu);
+        assert!(answer.usage.cpu >= LIMIT && report.usage.cpu >= LIMIT, "{:?}, {:?}", answer.usage, report.usage);
+    }
+}
