@@ -16,7 +16,8 @@ use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_wrangler_compat::Diagnostic;
 use loaderd_wrangler_compat::project::{DevOptions, Project, SourceMaps, assemble, source_maps};
 
-use crate::services::{CapArgs, Console, Extras, start, told_to_stop};
+use crate::services::{CapArgs, Console, Extras, start};
+use crate::stop::told_to_stop;
 use crate::terminal;
 use crate::watch::Watcher;
 

@@ -8,19 +8,18 @@ use clap::Args;
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
 use loaderd_harness::{CodeExecutor, Tenant};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
-
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::admin::{self, Admin};
 use crate::engine::{Engine, Sandbox};
 use crate::exec::exit;
+use crate::stop;
 use crate::terminal::{self, LogFormat};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The service speaks the protocol of schema/executor.capnp. It stops on SIGTERM and on Ctrl-C.
+The service speaks the protocol of schema/executor.capnp. It stops on SIGTERM, on Ctrl-C and when its terminal goes.
 LOADERD_LOG says how much it logs: error, warn, info, debug or trace.")]
 pub(crate) struct ExecutorArgs {
     /// Where to listen: unix:PATH or HOST:PORT (a port of 0 takes a free one, and the log says which).
@@ -106,7 +105,7 @@ pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
 }
 
 async fn serve(arguments: &ExecutorArgs) -> Result<(), String> {
-    let stop = told_to_stop().map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let told_to_stop = stop::told_to_stop().map_err(|error| format!("cannot wait for signals: {error}"))?;
     let engine = Engine::start(arguments.sandbox)?;
     let executor = engine.executor(arguments.tenant.clone());
     let stopping = CancellationToken::new();
@@ -119,7 +118,8 @@ async fn serve(arguments: &ExecutorArgs) -> Result<(), String> {
         .map_err(|error| format!("cannot listen on {}: {error}", arguments.listen))?;
     tracing::info!("listening on {}", listener.address());
     let stop = async {
-        stop.await;
+        told_to_stop.await;
+        tracing::info!("stopping");
         stopping.cancel();
     };
     let served = service::serve(executor, arguments.bounds.bounds(), listener, stop).await;
@@ -142,16 +142,4 @@ async fn start_admin(
     tracing::info!("admin address: {}", listener.local_addr().map_err(failed)?);
     let told = Admin { engine: engine.clone(), executor: executor.clone(), stopping: stopping.clone() };
     Ok(tokio::spawn(admin::serve(listener, told)))
-}
-
-/// Resolves when the service is told to stop. Signals are caught from now on, not from when this is polled.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        tracing::info!("stopping");
-    })
 }

@@ -14,6 +14,7 @@ mod executor;
 mod sandbox;
 mod serve;
 mod services;
+mod stop;
 mod terminal;
 mod test;
 mod watch;

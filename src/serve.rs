@@ -12,7 +12,8 @@ use loaderd_loader::graph::{Bound, Server};
 use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, Named, problem, refuse};
-use crate::services::{ChangeArgs, Console, checked_config, places, start, told_to_stop};
+use crate::services::{ChangeArgs, Console, checked_config, places, start};
+use crate::stop::told_to_stop;
 use crate::terminal;
 use crate::watch::{Watcher, start_over};
 

@@ -245,15 +245,3 @@ impl ConsoleSink for Console {
         };
     }
 }
-
-/// Resolves when the process is told to stop. Signals are caught from now on, not from when this is polled.
-pub(crate) fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-}

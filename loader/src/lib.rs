@@ -17,6 +17,7 @@
 //! | `tls` | TLS, from options to the TLS library |
 //! | [`tails`] | Tail Workers: what an invocation tells of itself, brought to whoever asked for it |
 //! | [`graph`] | the services of one configuration, running; sockets |
+//! | [`unix_socket`] | listening on a Unix socket that has a file |
 //! | [`placement`] | the seam to wherever isolates live |
 //! | [`in_process`] | isolates in this process: the placement over the pool |
 //! | [`pool`] | never-used isolates, made ahead, each used once; `mappings`: how many a process can hold |
@@ -47,6 +48,7 @@ pub mod sandbox;
 pub mod stub;
 pub mod tails;
 mod tls;
+pub mod unix_socket;
 mod websocket;
 mod worker;
 

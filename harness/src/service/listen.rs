@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::io;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
+use loaderd_loader::unix_socket::{self, SocketFile};
 use tokio::net::{TcpListener, UnixListener};
 
 /// An address to listen on: `unix:PATH` or `HOST:PORT`.
@@ -49,7 +49,7 @@ pub struct Listener {
 }
 
 enum Inner {
-    Unix(UnixListener),
+    Unix { listener: UnixListener, _file: SocketFile },
     Tcp(TcpListener),
 }
 
@@ -67,9 +67,8 @@ impl Listener {
     pub async fn bind(address: &ListenAddress) -> io::Result<Self> {
         match address {
             ListenAddress::Unix(path) => {
-                remove_stale(path)?;
-                let inner = Inner::Unix(UnixListener::bind(path)?);
-                Ok(Self { inner, address: address.clone() })
+                let (listener, file) = unix_socket::bind(path)?;
+                Ok(Self { inner: Inner::Unix { listener, _file: file }, address: address.clone() })
             }
             ListenAddress::Tcp(text) => {
                 let listener = TcpListener::bind(text.as_str()).await?;
@@ -88,7 +87,7 @@ impl Listener {
     /// Cancel safe.
     pub(super) async fn accept(&self) -> io::Result<Socket> {
         match &self.inner {
-            Inner::Unix(listener) => Ok(Socket::Unix(listener.accept().await?.0.into_std()?)),
+            Inner::Unix { listener, .. } => Ok(Socket::Unix(listener.accept().await?.0.into_std()?)),
             Inner::Tcp(listener) => {
                 let (stream, _) = listener.accept().await?;
                 // Calls are small and wait for each other.
@@ -97,27 +96,6 @@ impl Listener {
             }
         }
     }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let ListenAddress::Unix(path) = &self.address {
-            // Gone already, or not ours to remove: either way nothing depends on it.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// Removes a socket's file that a service left behind.
-fn remove_stale(path: &Path) -> io::Result<()> {
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    if is_socket {
-        match std::os::unix::net::UnixStream::connect(path) {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path)?,
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

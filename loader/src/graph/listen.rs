@@ -3,8 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use loaderd_runtime::rpc::plain::{Plain, PlainObject};
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, getsockopt, sockopt};
@@ -15,6 +14,7 @@ use super::dial::with_port;
 use super::loopback::Loopbacks;
 use crate::config::{Listen, Socket};
 use crate::connect::BoxStream;
+use crate::unix_socket::{self, SocketFile};
 
 /// Why a socket was not bound.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +108,8 @@ impl Listener {
 
 async fn bind(address: &str, default_port: u16, loopbacks: &Loopbacks) -> io::Result<Listener> {
     if let Some(path) = address.strip_prefix("unix:") {
-        return bind_file(Path::new(path));
+        let (listener, file) = unix_socket::bind(Path::new(path))?;
+        return Ok(Listener::Unix { listener, _file: Some(file) });
     }
     if let Some(name) = address.strip_prefix("unix-abstract:") {
         return bind_abstract(name).map(|listener| Listener::Unix { listener, _file: None });
@@ -130,47 +131,6 @@ async fn bind(address: &str, default_port: u16, loopbacks: &Loopbacks) -> io::Re
         None => TcpListener::bind(with_port(address, default_port)).await,
     };
     listener.map(Listener::Tcp)
-}
-
-/// The file of a Unix socket, removed with the listener if it is still the same one.
-pub(super) struct SocketFile {
-    path: PathBuf,
-    identity: (u64, u64),
-}
-
-impl SocketFile {
-    fn identity(path: &Path) -> io::Result<(u64, u64)> {
-        let found = std::fs::symlink_metadata(path)?;
-        Ok((found.dev(), found.ino()))
-    }
-}
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        if Self::identity(&self.path).is_ok_and(|identity| identity == self.identity) {
-            // Whoever listens there next finds out that nobody does now.
-            let _left = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn bind_file(path: &Path) -> io::Result<Listener> {
-    let listener = match UnixListener::bind(path) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_left_over(path) => {
-            std::fs::remove_file(path)?;
-            UnixListener::bind(path)?
-        }
-        bound => bound?,
-    };
-    let file = SocketFile { path: path.to_owned(), identity: SocketFile::identity(path)? };
-    Ok(Listener::Unix { listener, _file: Some(file) })
-}
-
-/// Whether this is the socket of a process that is gone.
-fn is_left_over(path: &Path) -> bool {
-    let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    let refused = std::os::unix::net::UnixStream::connect(path).map_err(|error| error.kind());
-    is_socket && refused.is_err_and(|kind| kind == io::ErrorKind::ConnectionRefused)
 }
 
 fn bind_abstract(name: &str) -> io::Result<UnixListener> {
