@@ -19,6 +19,7 @@ mod healthy;
 mod host;
 mod hostile;
 mod json;
+mod layers;
 mod leaks;
 mod load;
 mod mutations;
@@ -30,6 +31,7 @@ mod scratch;
 mod server;
 mod service;
 mod soak;
+mod sockets;
 mod spent;
 mod streaming;
 mod unprivileged;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         admin::trials(),
         edge::trials(),
         context::trials(),
+        layers::trials(),
         leaks::trials(),
         load::trials(),
         faults::trials(),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         examples::trials(),
         packages::trials(),
         soak::trials(),
+        sockets::trials(),
         spent::trials(),
         streaming::trials(),
         unprivileged::trials(),

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use libtest_mimic::Trial;
 use nix::fcntl::OFlag;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::Mode;
+
+use crate::server::Server;
 
 /// The user that owns nothing.
 const NOBODY: u32 = 65_534;
@@ -99,7 +101,7 @@ fn forbid_namespaces() -> std::io::Result<()> {
 }
 
 /// Layers and their states, as `doctor` tells them.
-fn doctor(command: &mut Command) -> Result<BTreeMap<String, String>, String> {
+pub(crate) fn doctor(command: &mut Command) -> Result<BTreeMap<String, String>, String> {
     let told = command.arg("doctor").output().map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     if !told.status.success() {
@@ -130,9 +132,13 @@ fn layers(program: &Program, namespaces: Namespaces) -> Result<(), String> {
 
 /// Programs run, meet their limits and get nowhere.
 fn programs(program: &Program, namespaces: Namespaces) -> Result<(), String> {
+    run_programs(|| program.command(namespaces))
+}
+
+/// The same, of the program that a command starts.
+pub(crate) fn run_programs(command: impl Fn() -> Command) -> Result<(), String> {
     for (what, source, code, printed) in RUNS {
-        let mut child = program
-            .command(namespaces)
+        let mut child = command()
             .args(["exec", "-", "--cpu-ms", "100"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -154,8 +160,16 @@ fn programs(program: &Program, namespaces: Namespaces) -> Result<(), String> {
 
 /// What is missing is in the log of a service as soon as its first sandbox process has started; nothing else is.
 fn log(program: &Program, namespaces: Namespaces) -> Result<(), String> {
-    let mut child = program
-        .command(namespaces)
+    let mut server = Server(service(&mut program.command(namespaces))?);
+    let missing = said_to_be_missing(&mut server)?;
+    let told = missing.iter().filter(|layer| *layer == "namespaces").count();
+    let expected = usize::from(namespaces == Namespaces::Forbidden);
+    if told == expected { Ok(()) } else { Err(format!("should be told {expected} times: {missing:#?}")) }
+}
+
+/// Starts a service whose log can be read.
+pub(crate) fn service(command: &mut Command) -> Result<Child, String> {
+    command
         .args(["executor", "--listen", "127.0.0.1:0"])
         .env("LOADERD_LOG", "info,loaderd_loader=debug")
         .env("NO_COLOR", "1")
@@ -163,19 +177,22 @@ fn log(program: &Program, namespaces: Namespaces) -> Result<(), String> {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| error.to_string())?;
-    let log = BufReader::new(child.stderr.take().ok_or("no standard error")?);
+        .map_err(|error| error.to_string())
+}
+
+/// The layers of the confinement that a service's log says are missing, as often as it says so, when its first sandbox
+/// process has started.
+pub(crate) fn said_to_be_missing(service: &mut Server) -> Result<Vec<String>, String> {
     let mut missing = Vec::new();
-    for line in log.lines().map_while(Result::ok) {
-        if line.contains("confinement") && line.contains("layer=") {
-            missing.push(line);
-        } else if line.contains("is confined") {
-            break;
+    for line in BufReader::new(service.0.stderr.take().ok_or("no standard error")?).lines().map_while(Result::ok) {
+        if line.contains("is confined") {
+            return Ok(missing);
+        }
+        if let Some((_, layer)) = line.split_once(" confinement layer=\"")
+            && line.contains("state=\"missing\"")
+        {
+            missing.push(layer.split('"').next().unwrap_or_default().to_owned());
         }
     }
-    let _ = child.kill();
-    let _ = child.wait();
-    let told = missing.iter().filter(|line| line.contains("namespaces") && line.contains("missing")).count();
-    let expected = usize::from(namespaces == Namespaces::Forbidden);
-    if told == expected { Ok(()) } else { Err(format!("should be told {expected} times: {missing:#?}")) }
+    Err("the service ended before a sandbox process had started".to_owned())
 }

@@ -7,7 +7,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetStatus,
     Scope,
 };
-use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::{LayerState, LayerStatus, seccomp};
 
@@ -38,8 +38,17 @@ pub fn before_v8() -> Vec<LayerStatus> {
 /// A step of its own, because the bound comes over the socket.
 #[must_use]
 pub fn limit_memory(data_bytes_max: u64) -> LayerStatus {
-    let set = setrlimit(Resource::RLIMIT_DATA, data_bytes_max, data_bytes_max);
-    LayerStatus::of("memory", &format!("{} MiB", data_bytes_max >> 20), set)
+    match lower(Resource::RLIMIT_DATA, data_bytes_max) {
+        Ok(bytes) => LayerStatus::new("memory", LayerState::Applied, format!("{} MiB", bytes >> 20)),
+        Err(error) => LayerStatus::new("memory", LayerState::Missing, error.to_string()),
+    }
+}
+
+/// Sets a limit for good, unless a lower one holds already; returns the one that holds.
+fn lower(resource: Resource, limit: u64) -> nix::Result<u64> {
+    let (soft, _) = getrlimit(resource)?;
+    let limit = limit.min(soft);
+    setrlimit(resource, limit, limit).map(|()| limit)
 }
 
 /// Gives up every system call that running programs does not need, for all threads, also those that exist.
@@ -77,9 +86,7 @@ fn rlimits() -> LayerStatus {
     ];
     let failed: Vec<String> = limits
         .into_iter()
-        .filter_map(|(resource, limit)| {
-            setrlimit(resource, limit, limit).err().map(|error| format!("{resource:?}: {error}"))
-        })
+        .filter_map(|(resource, limit)| lower(resource, limit).err().map(|error| format!("{resource:?}: {error}")))
         .collect();
     if failed.is_empty() {
         LayerStatus::new("rlimits", LayerState::Applied, "core, files, file size, locked memory, queues, priority")

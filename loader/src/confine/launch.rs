@@ -1,8 +1,9 @@
 //! Starting a confined process: a new program image in new namespaces, with an empty environment and one socket.
 //!
-//! The process is made with `clone3` directly, because the namespaces it needs (a process namespace above all) cannot
-//! be entered by a process that exists already. Between that call and the exec, the child is a copy of one thread of
-//! a program with many: it makes system calls and nothing else.
+//! The process is made with `clone` directly, because the namespaces it needs (a process namespace above all) cannot
+//! be entered by a process that exists already. Not with `clone3`, which containers commonly forbid: what they want to look
+//! at is out of their filters' sight there. Between that call and the exec, the child is a copy of one thread of a program
+//! with many: it makes system calls and nothing else.
 
 use std::ffi::CString;
 use std::io;
@@ -172,14 +173,20 @@ fn above_fixed(fd: OwnedFd) -> io::Result<OwnedFd> {
 
 fn clone(namespaces: libc::c_int, plan: &Plan) -> Result<(libc::pid_t, OwnedFd), Errno> {
     let mut pidfd: RawFd = -1;
-    // SAFETY: `clone_args` is plain data for which all zeroes is a valid value.
-    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    arguments.flags = u64::try_from(namespaces | libc::CLONE_PIDFD).unwrap_or(0);
-    arguments.pidfd = (&raw mut pidfd).expose_provenance() as u64;
-    arguments.exit_signal = u64::try_from(libc::SIGCHLD).unwrap_or(0);
-    // SAFETY: without CLONE_VM the child runs on a copy of this thread's memory, so nothing of ours is shared. It
-    // executes `become_sandbox` only, which neither returns nor allocates nor takes a lock.
-    let result = unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size_of::<libc::clone_args>()) };
+    let flags = namespaces | libc::CLONE_PIDFD | libc::SIGCHLD;
+    // SAFETY: without CLONE_VM the child runs on a copy of this thread's memory and stack, so nothing of ours is shared. It
+    // executes `become_sandbox` only, which neither returns nor allocates nor takes a lock. The descriptor is stored in
+    // `pidfd`, which outlives the call; the arguments after it are not looked at with these flags.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_clone,
+            libc::c_long::from(flags),
+            std::ptr::null_mut::<libc::c_void>(),
+            &raw mut pidfd,
+            std::ptr::null_mut::<libc::c_int>(),
+            std::ptr::null_mut::<libc::c_void>(),
+        )
+    };
     match Errno::result(result)? {
         0 => become_sandbox(plan),
         pid => {
@@ -187,6 +194,26 @@ fn clone(namespaces: libc::c_int, plan: &Plan) -> Result<(libc::pid_t, OwnedFd),
             let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
             Ok((libc::pid_t::try_from(pid).unwrap_or(0), pidfd))
         }
+    }
+}
+
+/// Closes all descriptors from this one on, also where the kernel cannot do so at once. Runs in the child, too.
+unsafe fn close_from(first: RawFd) -> bool {
+    // SAFETY: system calls that touch no memory but `limit`, which outlives its call. Whose descriptors these are matters
+    // only to a program that the child does not run any more.
+    unsafe {
+        if libc::syscall(libc::SYS_close_range, first, libc::c_int::MAX, 0) == 0 {
+            return true;
+        }
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) != 0 {
+            return false;
+        }
+        let last = RawFd::try_from(limit.rlim_cur).unwrap_or(RawFd::MAX);
+        for fd in first..last {
+            libc::close(fd);
+        }
+        true
     }
 }
 
@@ -204,7 +231,7 @@ fn become_sandbox(plan: &Plan) -> ! {
             && libc::dup2(plan.null, libc::STDIN_FILENO) >= 0
             && libc::dup2(plan.null, libc::STDOUT_FILENO) >= 0
             && libc::dup2(stderr, libc::STDERR_FILENO) >= 0
-            && libc::syscall(libc::SYS_close_range, IMAGE_FD + 1, libc::c_int::MAX, 0) == 0;
+            && close_from(IMAGE_FD + 1);
         if !placed {
             libc::_exit(EXIT_NOT_STARTED);
         }

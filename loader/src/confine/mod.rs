@@ -5,14 +5,12 @@
 //! | [`launch`] | starting a process by exec, in namespaces of its own, with nothing inherited |
 //! | [`inside`] | what the process then gives up, step by step |
 //! | `seccomp` | which system calls are left |
-//! | [`probe`] | trying what must not work |
 //!
 //! Every layer is best effort, because not every machine has every layer; none replaces another. What could not be
 //! applied is never silent: it is in the [`LayerStatus`] list, which is logged once and shown by `loaderd doctor`.
 
 pub mod inside;
 pub mod launch;
-pub mod probe;
 mod seccomp;
 
 /// How one layer of the confinement turned out.

@@ -5,6 +5,7 @@
 
 mod attacks;
 mod garbage;
+pub(crate) mod probes;
 mod processes;
 
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ pub(crate) fn run_as_process() -> Option<ExitCode> {
     match arguments.next()?.as_str() {
         REAL => Some(loaderd_loader::sandbox::child::main()),
         FAKE => Some(garbage::fake(&arguments.next().unwrap_or_default())),
+        probes::TRY_ALL => Some(probes::try_all()),
+        probes::TRY => Some(probes::try_here(&arguments.next().unwrap_or_default())),
         _ => None,
     }
 }
