@@ -9,6 +9,7 @@ use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::WorkerSource;
 use loaderd_runtime::rpc::{Call, Cap, CapKind, Capability, Message, Op, Reply};
 
+use super::exit::Restart;
 use super::process::{Gone, Owner, Process};
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
@@ -76,6 +77,7 @@ pub fn attack(bytes: &[u8]) {
     let (on_reply, on_report) = (once(&replied), once(&reported));
     let invoked = entrypoint.invoke(call, Reply::new(move |_| on_reply()), Box::new(move |_| on_report()));
     process.session().attacked_with(bytes);
+    process.settle(Gone::Early(Restart::Garbage));
     drop((invoked, entrypoint, worker, theirs));
     for (what, count) in [("started", started), ("ended", ended), ("replied", replied), ("reported", reported)] {
         assert_eq!(count.load(SeqCst), 1, "{what}");

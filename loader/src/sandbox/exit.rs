@@ -40,7 +40,7 @@ pub enum Restart {
     Killed,
     /// It exited without being asked to.
     Exited,
-    /// It ended before it could be used.
+    /// The system refused it, or it exited by itself before it could be used: the machine does not run it.
     NeverStarted,
 }
 

@@ -12,7 +12,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::exit::{RESTARTS, Restart};
 use super::place::Wish;
-use super::process::{Gone, Kill, Owner, Process};
+use super::process::{Gone, Kill, NO_PROCESS, Owner, Process};
 use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
 use crate::confine::{LayerState, LayerStatus};
@@ -30,6 +30,9 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 
 /// The longest pause.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
+
+/// How many processes in a row may fail to start before those who wait are told that none can be.
+const NEVER_STARTED_MAX: u32 = 3;
 
 /// Of how many processes one is left to tenants that have none.
 const ROOM_FOR_OTHERS: usize = 4;
@@ -129,7 +132,10 @@ struct Shared {
 struct State {
     processes: Vec<Arc<Process>>,
     waiting: VecDeque<Wish>,
+    /// Processes that failed since a Worker came to its end in one.
     failures: u32,
+    /// Of those, how many in a row never started, since one did.
+    never_started: u32,
     not_before: Option<Instant>,
     layers: Option<Vec<LayerStatus>>,
     closing: bool,
@@ -350,16 +356,34 @@ impl Shared {
             Err(error) => {
                 tracing::error!(%error, "a sandbox process could not be started");
                 note_failure(state);
+                state.never_started = state.never_started.saturating_add(1);
                 None
             }
         }
     }
+
+    /// A machine that cannot start processes at all must not let anybody wait for ever.
+    fn refuse_where_none_starts(&self) {
+        let refused = {
+            let mut state = self.state.lock();
+            let hopeless = state.never_started >= NEVER_STARTED_MAX && state.processes.is_empty();
+            if hopeless { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
+        };
+        for wish in refused {
+            wish.refuse(LoaderError::Platform(NO_PROCESS.to_owned()));
+        }
+    }
 }
 
+/// A process failed: the next one is to wait. Those that fail meanwhile ran beside it, and say no more than it does.
 fn note_failure(state: &mut State) {
-    state.failures = state.failures.saturating_add(1);
+    let now = Instant::now();
+    if state.not_before.is_some_and(|time| now < time) {
+        return;
+    }
     let pause = BACKOFF_FIRST.saturating_mul(1 << state.failures.min(10)).min(BACKOFF_MAX);
-    state.not_before = Some(Instant::now() + pause);
+    state.failures = state.failures.saturating_add(1);
+    state.not_before = Some(now + pause);
 }
 
 /// Puts a Worker whose process died back to where it was, ahead of those that came after it.
@@ -395,7 +419,7 @@ impl Owner for Shared {
     }
 
     fn process_gone(&self, process: &Arc<Process>, how: Gone) {
-        let refused = {
+        {
             let mut state = self.state.lock();
             state.processes.retain(|known| !Arc::ptr_eq(known, process));
             if let Gone::Early(why) = how {
@@ -404,15 +428,12 @@ impl Owner for Shared {
                 if !matches!(why, Restart::Stuck | Restart::Hung) {
                     note_failure(&mut state);
                 }
+                if why == Restart::NeverStarted {
+                    state.never_started = state.never_started.saturating_add(1);
+                }
             }
-            // A machine that cannot start processes at all must not let anybody wait for ever.
-            let hopeless =
-                how == Gone::Early(Restart::NeverStarted) && state.failures >= 3 && state.processes.is_empty();
-            if hopeless { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
-        };
-        for wish in refused {
-            wish.refuse(LoaderError::Platform("no sandbox process can be started".to_owned()));
         }
+        self.refuse_where_none_starts();
         {
             let mut state = self.state.lock();
             if state.processes.is_empty() {
@@ -431,7 +452,7 @@ impl Owner for Shared {
 
     fn welcomed(&self, layers: &[LayerStatus]) {
         let mut state = self.state.lock();
-        state.not_before = None;
+        (state.not_before, state.never_started) = (None, 0);
         if state.layers.is_none() {
             for layer in layers.iter().filter(|layer| layer.state != LayerState::Applied) {
                 tracing::warn!(layer = layer.layer, state = layer.state.name(), detail = layer.detail, "confinement");
@@ -476,6 +497,7 @@ fn supervise(pool: &Weak<Shared>) {
             }
         }
         shared.place_waiting();
+        shared.refuse_where_none_starts();
         if ending {
             shared.state.lock().look = true;
             drop((processes, shared));

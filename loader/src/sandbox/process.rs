@@ -40,6 +40,9 @@ pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
 /// How long a process may take to greet before it counts as hung. Longer, since a busy machine starts programs slowly.
 pub(super) const GREET_WITHIN: Duration = Duration::from_secs(30);
 
+/// What those are told who wait for a process where none can be had.
+pub(super) const NO_PROCESS: &str = "no sandbox process can be started";
+
 /// A page of memory, as `/proc` counts them on the processors we build for.
 const PAGE_BYTES: u64 = 4096;
 
@@ -91,6 +94,8 @@ pub(super) struct Process {
     welcomed: AtomicBool,
     /// The connection is gone.
     lost: AtomicBool,
+    /// How it went, once that is known.
+    fate: OnceLock<Gone>,
     /// What it last said that it counts.
     counters: Mutex<Counters>,
     pid: AtomicI32,
@@ -121,6 +126,7 @@ impl Process {
         // The child dies with the thread that launched it, so that thread serves it to the end.
         std::thread::Builder::new().name("sandbox-broker".into()).spawn(move || {
             let how = running.serve(&image, theirs, stderr);
+            running.settle(how);
             owner.process_gone(&running, how);
         })?;
         Ok(process)
@@ -149,6 +155,7 @@ impl Process {
             killed: OnceLock::new(),
             welcomed: AtomicBool::new(false),
             lost: AtomicBool::new(false),
+            fate: OnceLock::new(),
             counters: Mutex::default(),
             pid: AtomicI32::new(0),
             pidfd: OnceLock::new(),
@@ -191,12 +198,16 @@ impl Process {
         // The kernel has the exit; nobody else reaps this child.
         let status = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(child.pid), None).ok();
         self.pid.store(0, SeqCst);
-        let reason = match (self.killed.get(), self.welcomed.load(SeqCst)) {
-            (Some(Kill::Closing), _) => return Gone::Done,
-            (_, false) => Restart::NeverStarted,
-            (Some(Kill::For(reason)), true) => *reason,
-            (None, true) if self.retired.load(SeqCst) && lost == Lost::Closed => return Gone::Done,
-            (None, true) => exit::why(&lost, status, alone),
+        let reason = match self.killed.get() {
+            Some(Kill::Closing) => return Gone::Done,
+            Some(Kill::For(reason)) => *reason,
+            None if self.retired.load(SeqCst) && lost == Lost::Closed => return Gone::Done,
+            None => exit::why(&lost, status, alone),
+        };
+        // What becomes of it by another's doing could become of any; this says that the machine does not run it.
+        let reason = match reason {
+            Restart::Exited if !self.welcomed.load(SeqCst) => Restart::NeverStarted,
+            reason => reason,
         };
         let ended = status.map(|status| format!("{status:?}"));
         tracing::warn!(process = self.id, reason = reason.name(), ended, why = %lost, "a sandbox process went too early");
@@ -287,9 +298,43 @@ impl Process {
         *self.counters.lock()
     }
 
-    /// Nothing can be sent to it any more; whoever serves the connection may not have seen that yet.
-    pub(super) fn note_lost(&self) {
+    /// A Worker cannot be sent to it. Whoever serves the connection may not have seen yet that it is lost, or may have
+    /// passed the Worker by.
+    pub(super) fn cannot_take(self: &Arc<Self>, worker: u64) {
         self.lost.store(true, SeqCst);
+        if self.welcomed.load(SeqCst) || self.fate.get().is_some() {
+            self.worker_gone(worker, &self.session.lost_error(), None);
+        }
+    }
+
+    /// It is known how it went, and so what those are told who are still in it.
+    pub(super) fn settle(self: &Arc<Self>, how: Gone) {
+        let _ = self.fate.set(how);
+        self.all_gone();
+    }
+
+    /// What those are told that were to start in it.
+    pub(super) fn start_error(&self) -> LoaderError {
+        match self.fate.get() {
+            Some(Gone::Early(Restart::NeverStarted)) => LoaderError::Platform(NO_PROCESS.to_owned()),
+            _ => LoaderError::ProcessGone,
+        }
+    }
+
+    /// Tells everybody in it that it is gone.
+    fn all_gone(self: &Arc<Self>) {
+        let ids: Vec<u64> = self.workers.lock().keys().copied().collect();
+        let cause_of = |id| self.worker(id).and_then(|worker| worker.cause());
+        // V8 gave up on a Worker that wanted too much, and said so in time: the others are told that it was not them.
+        let culprit = ids.iter().any(|id| cause_of(*id) == Some(Cause::ExceededMemory));
+        if culprit && self.killed.get().is_none() {
+            self.session.set_lost(not_at_fault());
+        }
+        let error = self.session.lost_error();
+        for id in ids {
+            let own = cause_of(id).map(RpcError::ended);
+            self.worker_gone(id, own.as_ref().unwrap_or(&error), None);
+        }
     }
 
     /// Closes it once nobody is in it; it takes no more Workers meanwhile.
@@ -489,20 +534,12 @@ impl Role for Arc<BrokerRole> {
         Err(Malformed::Unexpected("a call on an entrypoint of the broker"))
     }
 
-    fn lost(&self, session: &Arc<Session>, _: &Lost) {
+    fn lost(&self, _: &Arc<Session>, _: &Lost) {
         let Some(process) = self.process.get().and_then(Weak::upgrade) else { return };
-        process.note_lost();
-        let ids: Vec<u64> = process.workers.lock().keys().copied().collect();
-        let cause_of = |id| process.worker(id).and_then(|worker| worker.cause());
-        // V8 gave up on a Worker that wanted too much, and said so in time: the others are told that it was not them.
-        let culprit = ids.iter().any(|id| cause_of(*id) == Some(Cause::ExceededMemory));
-        if culprit && process.killed.get().is_none() {
-            session.set_lost(not_at_fault());
-        }
-        let error = session.lost_error();
-        for id in ids {
-            let own = cause_of(id).map(RpcError::ended);
-            process.worker_gone(id, own.as_ref().unwrap_or(&error), None);
+        process.lost.store(true, SeqCst);
+        // How one ended that never greeted says whether any can be started here: they are told when that is known.
+        if process.welcomed.load(SeqCst) {
+            process.all_gone();
         }
     }
 }

@@ -65,9 +65,7 @@ impl RemoteWorker {
             wire::write_load(worker.id, &code, frame.init_load(), lower);
         });
         if sent.is_err() {
-            // The thread that saw the connection go may have passed this Worker by.
-            process.note_lost();
-            process.worker_gone(worker.id, &process.session().lost_error(), None);
+            process.cannot_take(worker.id);
         }
         worker
     }
@@ -136,7 +134,7 @@ impl RemoteWorker {
         };
         if let Some(on_started) = on_started {
             on_started(Err(match cause {
-                Cause::Shutdown | Cause::Condemned => LoaderError::ProcessGone,
+                Cause::Shutdown | Cause::Condemned => self.process.start_error(),
                 cause => LoaderError::Ended(cause),
             }));
         }

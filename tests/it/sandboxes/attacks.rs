@@ -27,6 +27,7 @@ pub(super) struct Attack {
 }
 
 const TERMINATED: &str = "CodeExecutorTerminatedError";
+const NOT_STARTED: &str = "CodeExecutorStartError";
 const DEADLINE: &str = "CodeExecutionTimeoutError";
 const PROTOCOL: &str = "CodeExecutionProtocolError";
 const HOST_CALLS: &str = "CodeHostCallLimitError";
@@ -103,7 +104,9 @@ macro_rules! attacks {
 
 attacks! {
     // Bytes.
-    closed_at_greeting, Greeting, TERMINATED: None;
+    // A process that exits before it has said anything is one that does not run on this machine.
+    closed_at_greeting, Greeting, NOT_STARTED: None;
+    nothing_at_greeting, Greeting, DEADLINE: Some(Vec::new());
     noise_at_greeting, Greeting, TERMINATED: Some(noise(64 << 10));
     closed_at_load, Load, TERMINATED: None;
     noise_at_load, Load, TERMINATED: Some(noise(64 << 10));

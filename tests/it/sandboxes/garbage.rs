@@ -19,8 +19,9 @@ use crate::doors::rust::runtime;
 const WALL: Duration = Duration::from_millis(1500);
 
 /// What may become of a pass whose process attacks.
-const TYPED: [&str; 4] = [
+const TYPED: [&str; 5] = [
     "CodeExecutorTerminatedError",
+    "CodeExecutorStartError",
     "CodeExecutionTimeoutError",
     "CodeExecutionProtocolError",
     "CodeHostCallLimitError",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use libtest_mimic::Trial;
-use loaderd_harness::{CodeExecutionLimits, Tenant};
+use loaderd_harness::{CodeExecutionLimits, PassFailure, Tenant};
 use loaderd_loader::sandbox::{Restart, SandboxConfig, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions, ModuleSource, WorkerCode};
 use nix::sys::signal::{Signal, kill};
@@ -15,6 +15,7 @@ use crate::doors::rust::runtime;
 
 const WAITS: &str = "async () => await host.call(1)";
 const TERMINATED: &str = "CodeExecutorTerminatedError";
+const NOT_STARTED: &str = "CodeExecutorStartError";
 
 type Check = fn() -> Result<(), String>;
 
@@ -23,6 +24,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("tenants_never_share_a_process", || runtime().block_on(tenants())),
         ("a_pass_that_has_not_started_is_placed_again", || runtime().block_on(placed_again())),
         ("a_pass_is_placed_again_once", || runtime().block_on(placed_again_once())),
+        ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
+        ("passes_where_no_process_starts", || runtime().block_on(none_starts())),
         ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
         ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
         ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
@@ -116,6 +119,57 @@ async fn placed_again_once() -> Result<(), String> {
     expect("the pass", &end_of(&ended), &Err(TERMINATED.to_owned()))?;
     broker.until("both deaths are counted", |metrics| metrics.restarts.iter().sum::<u64>() >= 2).await?;
     expect("passes that ended", &broker.executor.metrics().ended.iter().sum::<u64>(), &1)
+}
+
+/// More passes than are in processes at once, and all processes are killed before they greet: each pass was in two of them
+/// that were killed, and is told that; none is told that processes cannot be started.
+async fn killed_before_greeting() -> Result<(), String> {
+    const PASSES: usize = 2;
+    let broker = Broker::start(&[FAKE, "nothing_at_greeting"], |config| {
+        (config.processes_max, config.workers_per_process_max) = (1, 1);
+    })?;
+    let host = Gate::new();
+    let passes = join_all((0..PASSES).map(|_| pass(&broker.executor, &host, WAITS, wall(PATIENCE))));
+    let killing = async {
+        loop {
+            for pid in broker.sandboxes.pids() {
+                // It may have ended meanwhile.
+                let _ = signal(pid, Signal::SIGKILL);
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::pin!(killing);
+    let ended = tokio::select! {
+        ended = passes => ended,
+        () = killing => return Err("passes outlived their processes".to_owned()),
+    };
+    for pass in &ended {
+        expect("a pass", &end_of(pass), &Err(TERMINATED.to_owned()))?;
+    }
+    expect("passes that ended", &broker.executor.metrics().ended.iter().sum::<u64>(), &(PASSES as u64))?;
+    let metrics = broker.sandboxes.metrics();
+    expect("processes that never started", &metrics.restarted(Restart::NeverStarted), &0)?;
+    expect("whether two were killed for each pass", &(metrics.restarted(Restart::Killed) >= 2 * PASSES as u64), &true)
+}
+
+/// Processes that exit before they greet: whether a pass was to be in one or waited for one, it is told that it cannot start.
+async fn none_starts() -> Result<(), String> {
+    const PASSES: usize = 6;
+    let broker = Broker::start(&[FAKE, "closed_at_greeting"], |config| {
+        (config.processes_max, config.workers_per_process_max) = (1, 1);
+    })?;
+    let host = Gate::new();
+    for pass in join_all((0..PASSES).map(|_| pass(&broker.executor, &host, WAITS, wall(PATIENCE)))).await {
+        expect("a pass", &end_of(&pass), &Err(NOT_STARTED.to_owned()))?;
+        let Err(PassFailure::Error(error)) = pass else { return Err("not an error".to_owned()) };
+        let said = error.error.to_string();
+        expect("whether it says why", &said.contains("no sandbox process can be started"), &true)
+            .map_err(|wrong| format!("{wrong}: {said}"))?;
+    }
+    let metrics = broker.sandboxes.metrics();
+    let other: u64 = metrics.restarts.iter().sum::<u64>() - metrics.restarted(Restart::NeverStarted);
+    expect("processes that ended for another reason", &other, &0)
 }
 
 async fn retired_by_number() -> Result<(), String> {

@@ -1,21 +1,19 @@
-//! Faults from outside: sandbox processes that are killed or stopped, a log that cannot be written, descriptors that
-//! run out. Each pass ends with the right typed error, once, and the service goes on.
+//! Faults from outside: hosts that answer at the wrong time or too often, a log that cannot be written, descriptors that
+//! run out, and in `signals` sandbox processes that are killed or stopped. Each pass ends with the right typed error, once,
+//! and the service goes on.
 
-use std::cell::Cell;
+mod signals;
+
 use std::time::{Duration, Instant};
 
-use futures::future::try_join_all;
 use libtest_mimic::Trial;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use loaderd_schema::executor_capnp as schema;
 
 use crate::case::{self, Case};
-use crate::doors::capnp::{Connection, block_on, client_of, fill, pass_on, read};
+use crate::doors::capnp::{Connection, block_on, fill, pass_on, read};
 use crate::expect::Outcome;
 use crate::healthy;
-use crate::host::ScriptedHost;
 use crate::json::Json;
 use crate::proc;
 use crate::raw_host::{self, Answers};
@@ -24,20 +22,7 @@ use crate::service::{Mode, Service, Start};
 /// How long an answer may take. A bound against hanging tests, not an expectation.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
-type Check = fn() -> Result<(), String>;
-
 pub(crate) fn trials() -> Vec<Trial> {
-    let tests: Vec<(&str, Check)> = vec![
-        ("sandbox_killed_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGKILL)),
-        ("sandbox_stopped_mid_pass", || sandbox_signalled_mid_pass(Signal::SIGSTOP)),
-        ("sandboxes_killed_at_any_moment", || sandboxes_signalled_at_any_moment(Signal::SIGKILL)),
-        ("sandboxes_stopped_at_any_moment", || sandboxes_signalled_at_any_moment(Signal::SIGSTOP)),
-        ("log_that_cannot_be_written", log_that_cannot_be_written),
-        ("descriptors_that_run_out", descriptors_that_run_out),
-    ];
-    let tests = tests
-        .into_iter()
-        .map(|(name, test)| Trial::test(format!("faults::{name}"), move || test().map_err(Into::into)));
     let hosts: [(&str, fn(&Service) -> Result<(), String>); 5] = [
         ("slow", slow_host),
         ("silent", silent_host),
@@ -51,7 +36,17 @@ pub(crate) fn trials() -> Vec<Trial> {
             Trial::test(name, move || with_service(mode, test).map_err(Into::into))
         })
     });
-    tests.chain(hosts).collect()
+    let system: [(&str, fn(Mode) -> Result<(), String>); 2] = [
+        ("log_that_cannot_be_written", log_that_cannot_be_written),
+        ("descriptors_that_run_out", descriptors_that_run_out),
+    ];
+    let system = system.into_iter().flat_map(|(name, test)| {
+        Mode::ALL.map(|mode| {
+            let name = format!("faults::{name}::{}", mode.name());
+            Trial::test(name, move || test(mode).map_err(Into::into))
+        })
+    });
+    hosts.chain(system).chain(signals::trials()).collect()
 }
 
 /// A service lives through the test, and then serves others.
@@ -135,100 +130,6 @@ fn waits() -> Result<Case, String> {
     Ok(case)
 }
 
-/// A pass waits for its host; every sandbox process gets the signal. A killed one ends the pass as terminated, a
-/// stopped one lets it meet its deadline; either way a new pass finds a process that works.
-fn sandbox_signalled_mid_pass(signal: Signal) -> Result<(), String> {
-    let service = Service::start(&["--sandbox", "process"])?;
-    let (waits, healthy) = (waits()?, healthy::case());
-    block_on(async {
-        let connection = Connection::open(&service).await?;
-        healthy::checked(&connection, &healthy).await?;
-        let host = ScriptedHost::new(&waits);
-        let mut request = connection.executor.execute_request();
-        fill(request.get().init_request(), &waits.request)?;
-        request.get().set_host(client_of(&host));
-        let answer = request.send().promise;
-        host.seen(1).await;
-        let sandboxes = proc::children(service.pid())?;
-        if sandboxes.is_empty() {
-            return Err("there is no sandbox process".to_owned());
-        }
-        for sandbox in &sandboxes {
-            let pid = Pid::from_raw(i32::try_from(*sandbox).map_err(|error| error.to_string())?);
-            kill(pid, signal).map_err(|error| error.to_string())?;
-        }
-        let answer = tokio::time::timeout(ANSWER_WAIT, answer).await.map_err(|_| "the pass was never answered")?;
-        let answer = answer.map_err(|error| error.to_string())?;
-        let outcome = read(answer.get().and_then(|answer| answer.get_outcome()).map_err(|error| error.to_string())?)?;
-        let expected =
-            if signal == Signal::SIGKILL { "CodeExecutorTerminatedError" } else { "CodeExecutionTimeoutError" };
-        expect_tag(&outcome, expected)?;
-        // A pass given to a process before its death is noticed shares it, and is told so; replacements come with
-        // back-off. Nobody says when one is there, so this asks again.
-        let deadline = Instant::now() + ANSWER_WAIT;
-        loop {
-            match healthy::checked(&connection, &healthy).await {
-                Err(_) if Instant::now() < deadline => tokio::time::sleep(Duration::from_millis(50)).await,
-                last => break last,
-            }
-        }
-    })?;
-    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
-}
-
-/// Passes follow each other on several connections while every now and then all sandbox processes get the signal, whatever
-/// they are in the middle of: starting, loading, running, answering. Each pass is answered once: with its result, or as
-/// terminated, or at its deadline where its process stands still; or it is told that none can be started, where several died
-/// in a row before they had.
-fn sandboxes_signalled_at_any_moment(signal: Signal) -> Result<(), String> {
-    const SIGNALS: u64 = 12;
-    let service = Service::start(&["--sandbox", "process"])?;
-    let mut case = healthy::case();
-    case.request.limits.wall = Duration::from_secs(2);
-    let done = Cell::new(false);
-    let signalling = async {
-        for moment in 1..=SIGNALS {
-            // Some milliseconds that are no multiple of anything.
-            tokio::time::sleep(Duration::from_millis(moment * 7_919 % 97)).await;
-            for sandbox in proc::children(service.pid())? {
-                let pid = Pid::from_raw(i32::try_from(sandbox).map_err(|error| error.to_string())?);
-                // It may have ended meanwhile.
-                let _ = kill(pid, signal);
-            }
-        }
-        done.set(true);
-        Ok::<_, String>(0)
-    };
-    let passes = (0..3).map(|_| async {
-        let connection = Connection::open(&service).await?;
-        let mut passes = 0_usize;
-        while !done.get() {
-            let answer = tokio::time::timeout(ANSWER_WAIT, pass_on(&connection, &case)).await;
-            let (outcome, _) = answer.map_err(|_| "a pass was never answered")??;
-            expect_value_or_end(&case, &outcome)?;
-            passes += 1;
-        }
-        Ok::<_, String>(passes)
-    });
-    let passes: usize = block_on(async {
-        let (signalled, passes) = futures::future::join(signalling, try_join_all(passes)).await;
-        signalled?;
-        passes.map(|passes| passes.into_iter().sum())
-    })?;
-    if passes == 0 {
-        return Err("there were no passes".to_owned());
-    }
-    // Processes that stand still are found out and replaced in time, which nobody has to wait for here.
-    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
-}
-
-fn expect_value_or_end(case: &Case, outcome: &Outcome) -> Result<(), String> {
-    crate::expect::check(case, outcome)
-        .or_else(|_| expect_tag(outcome, "CodeExecutorTerminatedError"))
-        .or_else(|_| expect_tag(outcome, "CodeExecutorStartError"))
-        .or_else(|_| expect_tag(outcome, "CodeExecutionTimeoutError"))
-}
-
 fn expect_tag(outcome: &Outcome, expected: &str) -> Result<(), String> {
     let Outcome::Answer(answer) = outcome else { return Err(format!("should be {expected}: {outcome:?}")) };
     let tag = answer.get("failure").and_then(|error| error.get("_tag")).and_then(Json::as_text);
@@ -236,8 +137,9 @@ fn expect_tag(outcome: &Outcome, expected: &str) -> Result<(), String> {
 }
 
 /// A full disk under the log.
-fn log_that_cannot_be_written() -> Result<(), String> {
-    let service = Service::start_with(&Start { log: Some("/dev/full"), ..Start::default() })?;
+fn log_that_cannot_be_written(mode: Mode) -> Result<(), String> {
+    let arguments = mode.arguments();
+    let service = Service::start_with(&Start { log: Some("/dev/full"), arguments: &arguments, ..Start::default() })?;
     let healthy = healthy::case();
     block_on(async {
         let connection = Connection::open(&service).await?;
@@ -257,8 +159,10 @@ async fn served_anew(service: &Service, healthy: &Case) -> Result<(), String> {
 }
 
 /// More connections than the process may have descriptors. When they are gone, the service serves again.
-fn descriptors_that_run_out() -> Result<(), String> {
-    let service = Service::start_with(&Start { descriptors: Some(DESCRIPTORS as u64), ..Start::default() })?;
+fn descriptors_that_run_out(mode: Mode) -> Result<(), String> {
+    let arguments = mode.arguments();
+    let start = Start { descriptors: Some(DESCRIPTORS as u64), arguments: &arguments, ..Start::default() };
+    let service = Service::start_with(&start)?;
     let healthy = healthy::case();
     block_on(async {
         let connection = Connection::open(&service).await?;
