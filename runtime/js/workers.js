@@ -100,7 +100,7 @@ class ExecutionContext {
     native.addTracing(this);
     this.access = undefined;
     this.props = props;
-    this.exports = loopbacks();
+    native.addExports(this);
   }
   waitUntil(promise) {
     waitUntil(promise);
@@ -474,6 +474,7 @@ return {
   module,
   entrypoint,
   ofProcess,
+  loopbacks,
   makeTracing,
   get tracing() {
     return tracingOfWorker();

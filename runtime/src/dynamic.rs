@@ -65,7 +65,9 @@ pub enum ModuleSource {
     ByName(Arc<str>),
     /// Content whose kind is said.
     Content(ModuleContent),
-    /// One of the host's own modules, the same in every Worker: V8's bytecode of it is kept for the next isolate.
+    /// One of the host's own modules, the same in every Worker: V8's bytecode of it is kept for the next isolate,
+    /// which may compile it before it is given a Worker that has it, and run it where it imports nothing: ahead of the
+    /// Worker's flags, bindings and invocations.
     /// Never for what a program or customer wrote.
     HostContent(ModuleContent),
     /// Python, by kind. Always refused; here so that the refusal has one place.

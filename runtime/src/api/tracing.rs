@@ -375,12 +375,33 @@ fn make_tracing(
     _: v8::PropertyCallbackArguments<'_>,
     mut returned: v8::ReturnValue<'_, v8::Value>,
 ) {
-    let Some(make) = super::registry::export(scope, "workers", "makeTracing") else { return };
-    let Ok(make) = v8::Local::<v8::Function>::try_from(make) else { return };
-    let undefined = v8::undefined(scope);
-    if let Some(tracing) = make.call(scope, undefined.into(), &[]) {
+    if let Some(tracing) = made_by_workers(scope, "makeTracing") {
         returned.set(tracing);
     }
+}
+
+/// `addExports(context)`: gives an execution context the `exports` of its Worker, made when it is first looked at.
+pub(super) fn add_exports<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    add_lazily(scope, arguments.get(0), "exports", make_exports);
+}
+
+fn make_exports(
+    scope: &mut v8::PinScope<'_, '_>,
+    _: v8::Local<'_, v8::Name>,
+    _: v8::PropertyCallbackArguments<'_>,
+    mut returned: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(exports) = made_by_workers(scope, "loopbacks") {
+        returned.set(exports);
+    }
+}
+
+/// What a function of the room of Workers gives. `None` with an exception pending.
+fn made_by_workers<'s>(scope: &mut v8::PinScope<'s, '_>, function: &str) -> Option<Value<'s>> {
+    let make = super::registry::export(scope, "workers", function)?;
+    let make = v8::Local::<v8::Function>::try_from(make).ok()?;
+    let undefined = v8::undefined(scope);
+    make.call(scope, undefined.into(), &[])
 }
 
 /// Records an exception that no JavaScript will catch. Runs the program's own accessors, whose exceptions are nobody's.

@@ -32,6 +32,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "traced", tracing::traced)?;
     set_function(scope, native, "invocation", current_invocation)?;
     set_function(scope, native, "addTracing", tracing::add_tracing)?;
+    set_function(scope, native, "addExports", tracing::add_exports)?;
     set_function(scope, native, "addSpan", tracing::add_span)?;
     super::async_context::install(scope, native)
 }

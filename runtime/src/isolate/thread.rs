@@ -12,6 +12,7 @@ use super::state::{IsolateState, Worker};
 use super::timers::Timer;
 use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
 use crate::channel::InvocationReport;
+use crate::compat::Flag;
 use crate::error::Blame;
 use crate::invocation::{InvocationState, OnEnd};
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
@@ -19,7 +20,6 @@ use crate::limits::overshoot;
 use crate::limits::watchdog::Registration;
 use crate::limits::{Cause, Outcome};
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
-use crate::modules::registry::Registry;
 use crate::modules::start;
 use crate::rpc::{Call, Op, Reply, glue};
 use crate::trace::TraceStart;
@@ -372,8 +372,7 @@ fn load_worker<'s>(
     };
     crate::api::settle_flagged(scope);
     // Ahead of `env`, in which internal modules may make bindings.
-    let crate::modules::WorkerSource { main_module, modules, extensions } = source;
-    *state.registry.borrow_mut() = Registry::new(&main_module, modules, &extensions);
+    state.registry.borrow_mut().load(source, state.has_flag(Flag::NewModuleRegistry));
     let env = match env {
         None => v8::Object::new(scope),
         Some(message) => {

@@ -1,5 +1,6 @@
 //! What a Worker is made of.
 
+pub(crate) mod ahead;
 mod builtin;
 pub(crate) mod code_cache;
 pub(crate) mod diagnostics;

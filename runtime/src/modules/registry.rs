@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::num::NonZeroI32;
+use std::sync::Arc;
 
 use super::dynamic::Unsettled;
 use super::link::{link, place_of};
 use super::resolve::resolve;
 use super::synthetic;
-use super::{CodeCachePolicy, ExtensionModule, ExtensionVisibility, Module, ModuleContent, code_cache};
+use super::{CodeCachePolicy, ExtensionVisibility, ModuleContent, WorkerSource, code_cache};
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error};
 
@@ -53,6 +54,19 @@ struct Entry {
     module: Option<v8::Global<v8::Module>>,
 }
 
+impl Entry {
+    /// Whether both are the same module of the host.
+    fn is_same(&self, other: &Self) -> bool {
+        let shared = CodeCachePolicy::Shared;
+        match (&self.content, &other.content) {
+            (ModuleContent::EsModule(one), ModuleContent::EsModule(two)) => {
+                self.code_cache == shared && other.code_cache == shared && (Arc::ptr_eq(one, two) || one == two)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A compiled module and which it is. V8 gives modules hashes, which several may share.
 type Known = (v8::Global<v8::Module>, ModuleId);
 
@@ -75,14 +89,28 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    pub(crate) fn new(main: &str, modules: Vec<Module>, extensions: &[ExtensionModule]) -> Self {
-        let mut entries = HashMap::with_capacity(modules.len() + extensions.len());
-        let mut repeated = None;
+    /// Expects a Worker with these modules of the host, by name and source, which may be made ahead of it.
+    pub(super) fn expect(&mut self, modules: &[(String, Arc<str>)]) {
+        self.entries.extend(modules.iter().map(|(name, source)| {
+            let content = ModuleContent::EsModule(source.clone());
+            let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
+            (ModuleId::of_worker(name.as_str()), entry)
+        }));
+    }
+
+    /// Takes the modules of a Worker. What was made ahead and is the same is kept; where `afresh`, only what is built in.
+    pub(crate) fn load(&mut self, source: WorkerSource, afresh: bool) {
+        let WorkerSource { main_module, modules, extensions } = source;
+        let mut ahead = std::mem::take(&mut self.entries);
+        let built_in = ahead.extract_if(|_, entry| matches!(entry.content, ModuleContent::Builtin));
+        self.entries = built_in.collect();
         for module in modules {
-            let entry = Entry { content: module.content, code_cache: module.code_cache, module: None };
             let path = path_of(&module.name);
-            if entries.insert(ModuleId::of_worker(path.as_str()), entry).is_some() {
-                repeated.get_or_insert(path);
+            let id = ModuleId::of_worker(path.as_str());
+            let entry = Entry { content: module.content, code_cache: module.code_cache, module: None };
+            let made = ahead.remove(&id).filter(|made| !afresh && made.is_same(&entry));
+            if self.entries.insert(id, made.unwrap_or(entry)).is_some() {
+                self.repeated.get_or_insert(path);
             }
         }
         let offered = extensions.iter().map(|module| {
@@ -94,8 +122,20 @@ impl Registry {
             let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
             (ModuleId { space, name: module.name.clone() }, entry)
         });
-        entries.extend(offered);
-        Self { entries, main: path_of(main), repeated, ..Self::default() }
+        self.entries.extend(offered);
+        self.main = path_of(&main_module);
+    }
+
+    /// Whether a module has been compiled or made.
+    pub(super) fn has_made(&self, id: &ModuleId) -> bool {
+        self.entries.get(id).is_some_and(|entry| entry.module.is_some())
+    }
+
+    /// Undoes what was made of a module.
+    pub(super) fn forget(&mut self, id: &ModuleId) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.module = None;
+        }
     }
 
     /// Whether a module is the one that V8 evaluated first.

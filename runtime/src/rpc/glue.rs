@@ -17,7 +17,7 @@ pub(crate) fn prepare(scope: &mut v8::PinScope<'_, '_>) {
     v8::tc_scope!(let scope, scope);
     let _ = RpcState::of(scope).js(scope);
     let _ = workers_module(scope);
-    crate::modules::code_cache::compile_ahead(scope);
+    crate::modules::ahead::prepare(scope);
     scope.reset();
 }
 
