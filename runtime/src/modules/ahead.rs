@@ -78,9 +78,9 @@ pub(super) fn note_latest(state: &IsolateState) {
     let imports_workers = registry.has_made(&ModuleId { space: Space::Public, name: WORKERS.to_owned() });
     let mut latest = LATEST.lock();
     let same = latest.modules.len() == modules.len()
-        && modules.iter().all(|(name, source)| {
-            latest.modules.iter().any(|(known, text)| known == *name && text == *source)
-        });
+        && modules
+            .iter()
+            .all(|(name, source)| latest.modules.iter().any(|(known, text)| known == *name && text == *source));
     if !same {
         latest.modules = modules.into_iter().map(|(name, source)| (name.clone(), source.clone())).collect();
     }

@@ -1,7 +1,10 @@
 //! Starting Workers: what is accepted, and the text of each refusal.
 
+use std::sync::mpsc;
+
 use loaderd_runtime::isolate::LoadPhase;
 use loaderd_runtime::limits::Cause;
+use loaderd_runtime::modules::CodeCachePolicy;
 
 use crate::support::{code, isolate, load};
 
@@ -198,4 +201,42 @@ fn the_report_lists_entrypoints_without_running_their_code() {
         report.entrypoints.iter().map(|it| format!("{}: {}", it.name, it.handlers.join(" "))).collect();
     assert_eq!(listed, ["default: fetch test", "Service: greet", "handlers: test", "plain: "]);
     assert!(report.entrypoints[0].handles("test") && !report.entrypoints[1].handles("helper"));
+}
+
+/// An isolate makes ahead what the latest Worker had of the host's modules. Each Worker sees its own all the same.
+#[test]
+fn what_was_made_ahead_serves_only_workers_that_have_the_same() {
+    use CodeCachePolicy::{None, Shared};
+    let one = "globalThis.runs = (globalThis.runs ?? 0) + 1; export const text = 'one';";
+    let other = "export const text = 'other';";
+    let thrown = "throw new Error('of the host'); export let text;";
+    // A module's name, source and policy, and the text it must have; `None` there: the Worker does not start.
+    let workers = [
+        ("host.js", one, Shared, Some("one")),
+        ("host.js", one, Shared, Some("one")),
+        ("host.js", other, Shared, Some("other")),
+        ("host.js", one, None, Some("one")),
+        ("host.js", other, Shared, Some("other")),
+        ("sub/host.js", other, Shared, Some("other")),
+        ("host.js", thrown, Shared, Option::None),
+        ("host.js", thrown, Shared, Option::None),
+        ("host.js", one, Shared, Some("one")),
+        ("host.js", other, None, Some("other")),
+    ];
+    for (turn, (name, source, policy, text)) in workers.into_iter().enumerate() {
+        let main = format!(
+            "import {{ WorkerEntrypoint }} from 'cloudflare:workers'; import {{ text }} from '{name}';\n\
+             if (text !== '{}' || globalThis.runs > 1) throw new Error(`${{text}}, ${{globalThis.runs}} times`);\n\
+             export default class extends WorkerEntrypoint {{}}",
+            text.unwrap_or_default()
+        );
+        let mut code = code(&[("m.js", &main), (name, source)]);
+        code.source.modules[1].code_cache = policy;
+        let (isolate, gone) = (isolate(), mpsc::channel());
+        isolate.on_end(move |_| gone.0.send(()).expect("the test waits"));
+        let loaded = load(&isolate, code);
+        assert_eq!(loaded.is_ok(), text.is_some(), "{turn}: {loaded:?}");
+        isolate.end(Cause::Shutdown);
+        gone.1.recv().expect("its end");
+    }
 }
