@@ -46,17 +46,20 @@ pub(crate) fn prepare(scope: &mut v8::PinScope<'_, '_>) {
     }
 }
 
-/// Compiles a module, and evaluates it where it imports nothing. `None`: it cannot be.
+/// Compiles a module, and evaluates it where it neither imports nor waits. `None`: it cannot be.
 fn evaluated(scope: &mut v8::PinScope<'_, '_>, state: &IsolateState, space: Space, name: &str) -> Option<()> {
     v8::tc_scope!(let scope, scope);
     let module = module_named(scope, state, space, name)?;
-    let is_leaf = !module.is_source_text_module() || module.get_module_requests().length() == 0;
-    if is_leaf {
-        link(scope, module)?;
-        module.evaluate(scope)?;
-        scope.perform_microtask_checkpoint();
+    if module.is_source_text_module() && module.get_module_requests().length() > 0 {
+        return Some(());
     }
-    if module.get_status() == v8::ModuleStatus::Errored || module.is_graph_async() {
+    link(scope, module)?;
+    if module.is_graph_async() {
+        return Some(());
+    }
+    module.evaluate(scope)?;
+    if module.get_status() == v8::ModuleStatus::Errored {
+        // A Worker that has it is told when it is evaluated for that Worker.
         state.registry.borrow_mut().forget(&ModuleId { space, name: name.to_owned() });
     }
     Some(())

@@ -209,6 +209,8 @@ fn what_was_made_ahead_serves_only_workers_that_have_the_same() {
     use CodeCachePolicy::{None, Shared};
     let one = "globalThis.runs = (globalThis.runs ?? 0) + 1; export const text = 'one';";
     let other = "export const text = 'other';";
+    let importing = "import { WorkerEntrypoint } from 'cloudflare:workers'; export const text = WorkerEntrypoint.name;";
+    let waiting = "await null; export const text = 'waited';";
     let thrown = "throw new Error('of the host'); export let text;";
     // A module's name, source and policy, and the text it must have; `None` there: the Worker does not start.
     let workers = [
@@ -218,6 +220,10 @@ fn what_was_made_ahead_serves_only_workers_that_have_the_same() {
         ("host.js", one, None, Some("one")),
         ("host.js", other, Shared, Some("other")),
         ("sub/host.js", other, Shared, Some("other")),
+        ("host.js", importing, Shared, Some("WorkerEntrypoint")),
+        ("host.js", importing, Shared, Some("WorkerEntrypoint")),
+        ("host.js", waiting, Shared, Some("waited")),
+        ("host.js", waiting, Shared, Some("waited")),
         ("host.js", thrown, Shared, Option::None),
         ("host.js", thrown, Shared, Option::None),
         ("host.js", one, Shared, Some("one")),
