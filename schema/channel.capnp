@@ -45,8 +45,9 @@ struct Frame {
 
     ended @13 :End;
     # Sandbox to broker: the worker was condemned, this is why. Its thread may still be busy.
-    gone @14 :WorkerId;
-    # Sandbox to broker: the worker's thread and isolate are no more.
+    gone @14 :End;
+    # Sandbox to broker: the worker's thread and isolate are no more, and why. Comes without `ended` when the thread was
+    # not busy.
     report @15 :Report;
     console @16 :Console;
 

@@ -18,7 +18,7 @@ use crate::tenant::Tenant;
 pub const COMPATIBILITY_DATE_DEFAULT: &str = "2025-05-01";
 
 /// Runs programs, each in an isolate of its own that is destroyed afterwards. Cheap to clone; usable from any thread,
-/// inside a tokio runtime with time enabled.
+/// inside a tokio runtime with time and I/O enabled.
 #[derive(Clone)]
 pub struct CodeExecutor(Arc<PassSettings>);
 

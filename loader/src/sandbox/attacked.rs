@@ -70,7 +70,7 @@ pub fn attack(bytes: &[u8]) {
         on_started: Box::new(move |_| on_started()),
         on_end: Box::new(move |_| on_end()),
     };
-    let worker = RemoteWorker::start(&process, request, None);
+    let worker = RemoteWorker::start(&process, request, None, None);
     let entrypoint = worker.entrypoint(EntrypointSpec::default());
     let host = Cap { kind: CapKind::Object, target: Arc::new(Host) };
     let call = Call::new(Vec::new(), Op::Call(Message { bytes: Vec::new().into(), caps: vec![host] }));
@@ -135,7 +135,7 @@ mod tests {
                 pong.set_nonce(1);
                 pong.init_counters().init_overshoot(13);
             }),
-            frame(|mut frame| frame.set_gone(1)),
+            frame(|frame| frame.init_gone().set_worker(1)),
         ]
     }
 

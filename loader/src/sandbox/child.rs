@@ -4,23 +4,24 @@
 //! a limit ended a Worker whose thread is still busy in a builtin that does not look.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
 use loaderd_runtime::fatal::{Fatal, on_fatal};
-use loaderd_runtime::isolate::IsolateConfig;
+use loaderd_runtime::isolate::{Idle, IsolateConfig, Sleeper};
 use loaderd_runtime::limits::{Cause, overshoot, stuck_threads};
 use loaderd_runtime::rpc::Capability;
 use loaderd_schema::channel_capnp as schema;
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::exit::exit_code;
 use super::session::{Invoke, NO_SCOPE, Role, Scope, Session, connection_lost};
-use super::socket::{Lost, Sender};
+use super::socket::{Lost, Receiver, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
 use crate::confine::{LayerStatus, inside, launch};
 use crate::error::LoaderError;
@@ -47,10 +48,12 @@ pub fn main() -> ExitCode {
     loaderd_runtime::setup::initialize();
     // SAFETY: whoever started this process put the socket there, and nothing else uses it.
     let socket = unsafe { OwnedFd::from_raw_fd(launch::SOCKET_FD) };
-    let Ok(sender) = Sender::new(socket) else { return ExitCode::FAILURE };
+    let (Ok(sender), Ok(receiver)) = (Sender::new(socket), Receiver::with_guests(FRAME_BYTES_MAX)) else {
+        return ExitCode::FAILURE;
+    };
     layers.retain(|layer| !layer.layer.is_empty());
     let role = ChildRole { layers: Mutex::new(layers), process: OnceLock::new() };
-    let session = Session::new(sender, FRAME_BYTES_MAX, Box::new(role));
+    let session = Session::new(sender, receiver, FRAME_BYTES_MAX, Box::new(role));
     let lost = session.run();
     // Isolates go with the process: their threads may be busy for ever, so nobody waits for them.
     ExitCode::from(u8::from(lost != Lost::Closed))
@@ -67,7 +70,19 @@ struct Process {
     workers: Arc<Workers>,
 }
 
-type Workers = Mutex<HashMap<Scope, Worker>>;
+/// The Workers in the process.
+#[derive(Default)]
+struct Workers {
+    table: Mutex<HashMap<Scope, Worker>>,
+    /// There is one, where there was none.
+    arrived: Condvar,
+}
+
+impl Workers {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Scope, Worker>> {
+        self.table.lock()
+    }
+}
 
 struct Worker {
     /// `None` while it is being placed.
@@ -128,7 +143,41 @@ impl Role for ChildRole {
         Ok(process.invoke(session, invoke))
     }
 
+    fn admits_guest(&self) -> bool {
+        // One Worker that reads must not keep others waiting while it runs.
+        self.process.get().is_some_and(|process| process.workers.lock().len() == 1)
+    }
+
     fn lost(&self, _: &Arc<Session>, _: &Lost) {}
+}
+
+/// Has the thread of a Worker that waits read what it waits for.
+struct ReadWhileIdle(Weak<Session>);
+
+impl fmt::Debug for ReadWhileIdle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReadWhileIdle")
+    }
+}
+
+impl Idle for ReadWhileIdle {
+    fn work(&self, inbox: &dyn Sleeper, until: Option<Instant>) {
+        if let Some(session) = self.0.upgrade() {
+            session.read_while_idle(inbox, until);
+        }
+    }
+
+    fn wake(&self) {
+        if let Some(session) = self.0.upgrade() {
+            session.wake_guest();
+        }
+    }
+
+    fn leave(&self) {
+        if let Some(session) = self.0.upgrade() {
+            session.give_back();
+        }
+    }
 }
 
 impl ChildRole {
@@ -136,7 +185,8 @@ impl ChildRole {
         if hello.get_version() != PROTOCOL_VERSION {
             return Err(Malformed::Unexpected("another version of the protocol"));
         }
-        let isolate: IsolateConfig = wire::read_isolate_config(hello.get_isolate()?)?;
+        let mut isolate: IsolateConfig = wire::read_isolate_config(hello.get_isolate()?)?;
+        isolate.idle = Some(Arc::new(ReadWhileIdle(Arc::downgrade(session))));
         let data_bytes = u64::from(hello.get_isolates_max())
             .saturating_mul(2)
             .saturating_mul(isolate.memory_bytes_max as u64)
@@ -179,6 +229,7 @@ impl Process {
         if id == NO_SCOPE || self.workers.lock().insert(id, worker).is_some() {
             return Err(Malformed::Unexpected("a worker loaded twice"));
         }
+        self.workers.arrived.notify_one();
         let (started, ended, workers) = (session.clone(), session.clone(), Arc::downgrade(&self.workers));
         let placement = Arc::downgrade(&self.placement);
         let isolate = self.placement.start(StartRequest {
@@ -258,18 +309,20 @@ impl Process {
 
     /// Tells the broker of every Worker that was ended and is not gone: it may be in a builtin that never looks.
     fn watch_for_stuck(&self, session: &Arc<Session>) {
-        let (session, workers) = (Arc::downgrade(session), Arc::downgrade(&self.workers));
+        let (session, workers) = (Arc::downgrade(session), self.workers.clone());
         // Without this thread the broker still has its own deadlines.
         let _ = std::thread::Builder::new().name("stuck-watch".into()).stack_size(256 << 10).spawn(move || {
-            while let (Some(session), Some(workers)) = (session.upgrade(), workers.upgrade()) {
-                for (id, cause) in newly_ended(&mut workers.lock()) {
-                    let _ = session.send(0, |frame| {
-                        let mut end = frame.init_ended();
-                        end.set_worker(id);
-                        end.set_cause(wire::write_cause(cause));
-                    });
+            loop {
+                let ended = {
+                    let mut table = workers.lock();
+                    workers.arrived.wait_while(&mut table, |table| table.is_empty());
+                    newly_ended(&mut table)
+                };
+                let Some(session) = session.upgrade() else { return };
+                for (id, cause) in ended {
+                    let _ = session.send(0, |frame| write_end(id, cause, frame.init_ended()));
                 }
-                drop((session, workers));
+                drop(session);
                 std::thread::sleep(STUCK_LOOK);
             }
         });
@@ -291,14 +344,10 @@ fn die(why: Fatal) {
     const TABLE_WITHIN: Duration = Duration::from_millis(50);
     if let Some(dying) = DYING.get()
         && let (Some(session), Some(workers)) = (dying.session.upgrade(), dying.workers.upgrade())
-        && let Some(mut workers) = workers.try_lock_for(TABLE_WITHIN)
+        && let Some(mut workers) = workers.table.try_lock_for(TABLE_WITHIN)
     {
         for (id, cause) in newly_ended(&mut workers) {
-            let _ = session.send(0, |frame| {
-                let mut end = frame.init_ended();
-                end.set_worker(id);
-                end.set_cause(wire::write_cause(cause));
-            });
+            let _ = session.send(0, |frame| write_end(id, cause, frame.init_ended()));
         }
     }
     // SAFETY: ends the process without running anything more of it, from whatever state V8 is in.
@@ -357,16 +406,14 @@ fn counters(placement: &InProcess) -> Counters {
 /// Nothing of a Worker's isolate is left.
 fn gone(session: &Session, workers: &Weak<Workers>, worker: Scope, cause: Cause) {
     let dropped = workers.upgrade().and_then(|workers| workers.lock().remove(&worker));
-    if dropped.as_ref().is_some_and(|worker| !worker.told_ended) {
-        let _ = session.send(0, |frame| {
-            let mut end = frame.init_ended();
-            end.set_worker(worker);
-            end.set_cause(wire::write_cause(cause));
-        });
-    }
     session.forget_scope(worker, &connection_lost());
-    let _ = session.send(0, |mut frame| frame.set_gone(worker));
+    let _ = session.send(0, |frame| write_end(worker, cause, frame.init_gone()));
     drop(dropped);
+}
+
+fn write_end(worker: Scope, cause: Cause, mut end: schema::end::Builder<'_>) {
+    end.set_worker(worker);
+    end.set_cause(wire::write_cause(cause));
 }
 
 /// Sends console lines to the broker, unless it does not keep up.

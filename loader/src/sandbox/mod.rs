@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `attacked` | the broker's end under attack, for fuzzing |
 //! | [`child`] | the sandbox process: isolates in it, one socket to the broker |
+//! | `follow` | where the broker reads a process's frames |
 //! | [`exit`] | why a process had to be replaced |
 //! | [`pool`] | the broker's placement: which process a Worker goes to, when processes start and retire |
 //! | `place` | a Worker's place in a process, and the wish for one |
@@ -19,6 +20,7 @@
 pub mod attacked;
 pub mod child;
 pub mod exit;
+mod follow;
 mod place;
 pub mod pool;
 mod priority;

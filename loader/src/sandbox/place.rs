@@ -6,6 +6,7 @@ use loaderd_runtime::isolate::EntrypointSpec;
 use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::{Call, Reply};
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 
 use super::process::Process;
 use super::session::connection_lost;
@@ -20,13 +21,15 @@ const PLACINGS_MAX: u32 = 2;
 pub(super) struct Wish {
     request: StartRequest,
     placed: Arc<Placed>,
+    /// Where it was asked for, if that is a runtime.
+    runtime: Option<Handle>,
 }
 
 impl Wish {
     /// A wish, and the place that it will fill.
     pub(super) fn new(request: StartRequest) -> (Self, Arc<Placed>) {
         let placed = Arc::new(Placed(Mutex::new(Place { phase: Phase::Waiting, placings: 0, lost: 0 })));
-        (Self { request, placed: placed.clone() }, placed)
+        (Self { request, placed: placed.clone(), runtime: Handle::try_current().ok() }, placed)
     }
 
     pub(super) fn tenant(&self) -> Option<&Arc<str>> {
@@ -36,7 +39,7 @@ impl Wish {
     /// Puts the Worker into a process, unless nobody wants it any more. `again` gets the wish back, once, when the
     /// process dies before the Worker has started.
     pub(super) fn give(self, process: &Arc<Process>, again: impl FnOnce(Self) + Send + 'static) {
-        let Self { request, placed } = self;
+        let Self { request, placed, runtime } = self;
         let placings = {
             let mut place = placed.0.lock();
             if let Phase::Over(cause) = place.phase {
@@ -48,7 +51,7 @@ impl Wish {
             place.placings
         };
         let once_more = (placings < PLACINGS_MAX).then(|| {
-            let placed = placed.clone();
+            let (placed, asked_on) = (placed.clone(), runtime.clone());
             Box::new(move |request| {
                 {
                     let mut place = placed.0.lock();
@@ -57,10 +60,10 @@ impl Wish {
                         place.phase = Phase::Waiting;
                     }
                 }
-                again(Self { request, placed });
+                again(Self { request, placed, runtime: asked_on });
             }) as Again
         });
-        let worker = RemoteWorker::start(process, request, once_more);
+        let worker = RemoteWorker::start(process, request, runtime.as_ref(), once_more);
         let ended = {
             let mut place = placed.0.lock();
             if place.lost >= placings {

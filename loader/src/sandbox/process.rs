@@ -14,12 +14,14 @@ use loaderd_runtime::rpc::{Capability, RpcError};
 use loaderd_schema::channel_capnp as schema;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 
 use super::child::FRAME_BYTES_MAX;
 use super::exit::{self, Restart};
+use super::follow::Follower;
 use super::priority::prefer_watchdog;
 use super::session::{Invoke, Role, Session};
-use super::socket::{Lost, Sender};
+use super::socket::{Lost, Receiver, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
@@ -36,6 +38,10 @@ pub(super) const KILL_GRACE: Duration = Duration::from_millis(1_000);
 
 /// How long a process may not answer before it counts as hung.
 pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long after a Worker's end, at most, a runtime may not get round to reading what its process says: then the thread that
+/// serves the connection does.
+const READ_WITHIN: Duration = Duration::from_millis(50);
 
 /// How long a process may take to greet before it counts as hung. Longer, since a busy machine starts programs slowly.
 pub(super) const GREET_WITHIN: Duration = Duration::from_secs(30);
@@ -80,6 +86,7 @@ pub(super) enum Kill {
 pub(super) struct Process {
     pub(super) id: u64,
     session: Arc<Session>,
+    follower: Follower,
     workers: Mutex<HashMap<u64, Arc<RemoteWorker>>>,
     /// Invocations whose reports are awaited, by question, and the Worker of each.
     invocations: Mutex<HashMap<u64, (OnInvocationEnd, u64)>>,
@@ -141,10 +148,12 @@ impl Process {
     ) -> io::Result<(Arc<Self>, OwnedFd)> {
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
         let role = Arc::new(BrokerRole { process: OnceLock::new(), owner: Arc::downgrade(owner) });
-        let session = Session::new(Sender::new(ours)?, FRAME_BYTES_MAX, Box::new(role.clone()));
+        let session =
+            Session::new(Sender::new(ours)?, Receiver::new(FRAME_BYTES_MAX)?, FRAME_BYTES_MAX, Box::new(role.clone()));
         let process = Arc::new(Self {
             id,
             session: session.clone(),
+            follower: Follower::default(),
             workers: Mutex::default(),
             invocations: Mutex::default(),
             next_worker: AtomicU64::new(1),
@@ -193,6 +202,7 @@ impl Process {
             self.signal_kill();
         }
         let lost = self.session.run();
+        self.follower.stop(&self.session);
         let alone = self.ends_by_itself(&lost, pidfd);
         self.signal_kill();
         // The kernel has the exit; nobody else reaps this child.
@@ -230,13 +240,23 @@ impl Process {
         &self.session
     }
 
-    /// Notes a Worker and gives it its number.
-    pub(super) fn admit(&self, make: impl FnOnce(u64) -> Arc<RemoteWorker>) -> Arc<RemoteWorker> {
+    /// Notes a Worker and gives it its number. What the process says is read on `runtime`, where the Worker was asked for,
+    /// unless there are others in it: a host that blocks that runtime must not keep them waiting.
+    pub(super) fn admit(
+        &self,
+        runtime: Option<&Handle>,
+        make: impl FnOnce(u64) -> Arc<RemoteWorker>,
+    ) -> Arc<RemoteWorker> {
         let id = self.next_worker.fetch_add(1, SeqCst);
         let worker = make(id);
         self.active.fetch_add(1, SeqCst);
         self.given.fetch_add(1, SeqCst);
-        self.workers.lock().insert(id, worker.clone());
+        let mut workers = self.workers.lock();
+        workers.insert(id, worker.clone());
+        match runtime.filter(|_| workers.len() == 1) {
+            Some(runtime) => self.follower.read_on(runtime, &self.session),
+            None => self.follower.stop(&self.session),
+        }
         worker
     }
 
@@ -385,6 +405,9 @@ impl Process {
         if self.killed.get().is_some() {
             return None;
         }
+        if self.workers.lock().values().any(|worker| worker.ended_for(now) >= READ_WITHIN) {
+            self.follower.stop(&self.session);
+        }
         let ended: Vec<Arc<RemoteWorker>> =
             self.workers.lock().values().filter(|worker| worker.ended_for(now) >= ANSWER_GRACE).cloned().collect();
         for worker in &ended {
@@ -408,7 +431,11 @@ impl Process {
     /// Asks for a sign of life; kills the process when it has given none for long.
     pub(super) fn ping(&self, now: Instant) -> bool {
         let patience = if self.welcomed.load(SeqCst) { PONG_WITHIN } else { GREET_WITHIN };
-        if now.saturating_duration_since(*self.ponged.lock()) > patience {
+        let silent = now.saturating_duration_since(*self.ponged.lock());
+        if silent > patience / 2 {
+            self.follower.stop(&self.session);
+        }
+        if silent > patience {
             self.kill(Kill::For(Restart::Hung), hung());
             return true;
         }
@@ -491,8 +518,11 @@ impl Role for Arc<BrokerRole> {
                 }
                 Ok(())
             }
-            schema::frame::Gone(id) => {
-                let cause = process.worker(id).and_then(|worker| worker.cause()).unwrap_or(Cause::Shutdown);
+            schema::frame::Gone(end) => {
+                let end = end?;
+                let (id, cause) = (end.get_worker(), wire::read_cause(end.get_cause()?));
+                // What ended it here, or was told of before, is the cause.
+                let cause = process.worker(id).map_or(cause, |worker| worker.told_ended(cause));
                 process.worker_gone(id, &RpcError::ended(cause), self.owner.upgrade().as_ref());
                 Ok(())
             }
@@ -532,6 +562,10 @@ impl Role for Arc<BrokerRole> {
 
     fn invoke(&self, _: &Arc<Session>, _: Invoke) -> Result<Option<Arc<dyn Capability>>, Malformed> {
         Err(Malformed::Unexpected("a call on an entrypoint of the broker"))
+    }
+
+    fn admits_guest(&self) -> bool {
+        false
     }
 
     fn lost(&self, _: &Arc<Session>, _: &Lost) {

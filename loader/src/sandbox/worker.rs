@@ -9,6 +9,7 @@ use loaderd_runtime::isolate::{EntrypointSpec, LoadCode, LoadReport};
 use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::{Call, Reply, RpcError};
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 
 use super::process::Process;
 use super::wire;
@@ -42,9 +43,14 @@ struct State {
 impl RemoteWorker {
     /// Puts a Worker into a process. Should that die before the Worker has started, or has met a limit, `again` gets
     /// the request back: nothing of the Worker has been seen by anybody.
-    pub(super) fn start(process: &Arc<Process>, request: StartRequest, again: Option<Again>) -> Arc<Self> {
+    pub(super) fn start(
+        process: &Arc<Process>,
+        request: StartRequest,
+        runtime: Option<&Handle>,
+        again: Option<Again>,
+    ) -> Arc<Self> {
         let StartRequest { code, tenant, on_started, on_end } = request;
-        let worker = process.admit(|id| {
+        let worker = process.admit(runtime, |id| {
             Arc::new(Self {
                 id,
                 process: process.clone(),
@@ -95,9 +101,9 @@ impl RemoteWorker {
         }
     }
 
-    /// The process says that a limit, or its owner, ended the Worker.
-    pub(super) fn told_ended(&self, cause: Cause) {
-        self.state.lock().ended.get_or_insert((cause, Instant::now()));
+    /// The process says that a limit, or its owner, ended the Worker; the first cause, which counts.
+    pub(super) fn told_ended(&self, cause: Cause) -> Cause {
+        self.state.lock().ended.get_or_insert_with(|| (cause, Instant::now())).0
     }
 
     /// Answers everybody with the Worker's own cause, although its thread still runs. Its process has used so much CPU time

@@ -40,7 +40,7 @@ impl Isolate {
     /// Dropped without being called where the isolate could not be made.
     pub fn spawn_then(config: IsolateConfig, ready: impl FnOnce() + Send + 'static) -> Result<Self, SpawnError> {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let shared = Arc::new(Shared::new(sender, config.inbox_len_max));
+        let shared = Arc::new(Shared::new(sender, config.inbox_len_max, config.idle.clone()));
         let isolate = Self(Arc::new(Owner { shared: shared.clone() }));
         shared.set_owner(isolate.downgrade());
         thread::start(config, shared, receiver, Box::new(ready))?;

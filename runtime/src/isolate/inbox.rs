@@ -2,13 +2,13 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst, fence};
 use std::sync::{Arc, OnceLock};
 
 use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 
-use super::{EntrypointSpec, LoadCode, LoadError, LoadReport, WeakIsolate};
+use super::{EntrypointSpec, Idle, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::invocation::meter::Meter;
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
@@ -90,6 +90,9 @@ type OnIsolateEnd = Box<dyn FnOnce(Cause) + Send>;
 /// What every handle, capability and the thread itself share.
 pub(crate) struct Shared {
     sender: Sender<Item>,
+    /// What the thread does while it waits, and whether it sleeps in that, and has to be woken from it.
+    idle: Option<Arc<dyn Idle>>,
+    pub(super) asleep: AtomicBool,
     /// Requests in the inbox; answers are not counted, since they are bounded by the calls that were allowed.
     waiting: AtomicUsize,
     inbox_len_max: usize,
@@ -122,9 +125,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(sender: Sender<Item>, inbox_len_max: usize) -> Self {
+    pub(crate) fn new(sender: Sender<Item>, inbox_len_max: usize, idle: Option<Arc<dyn Idle>>) -> Self {
         Self {
             sender,
+            idle,
+            asleep: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             inbox_len_max,
             cause: AtomicU8::new(0),
@@ -331,7 +336,7 @@ impl Shared {
         if let Some(v8) = self.v8.get() {
             v8.terminate_execution();
         }
-        let _ = self.sender.send(Item::Wake);
+        self.post(Item::Wake);
     }
 
     /// V8 gives up in the middle of something: notes why, and asks nothing more of it.
@@ -375,6 +380,18 @@ impl Shared {
     /// Puts anything else into the inbox. When the isolate is gone the item is dropped, which answers what it held.
     pub(crate) fn post(&self, item: Item) {
         let _ = self.sender.send(item);
+        if let Some(idle) = &self.idle {
+            // See `OwnInbox::fall_asleep`.
+            fence(SeqCst);
+            if self.asleep.swap(false, SeqCst) {
+                idle.wake();
+            }
+        }
+    }
+
+    /// What the thread does while it waits.
+    pub(super) fn idle(&self) -> Option<&Arc<dyn Idle>> {
+        self.idle.as_ref()
     }
 
     /// Runs `run` on the isolate's thread as a turn of `invocation`; dropped when that, or the isolate, is over.

@@ -5,6 +5,7 @@
 
 mod handle;
 mod hung;
+mod idle;
 pub(crate) mod inbox;
 pub(crate) mod state;
 mod thread;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use handle::{Entrypoint, Invocation, Isolate, WeakIsolate};
+pub use idle::{Idle, Sleeper};
 
 use crate::channel::Channels;
 use crate::compat::CompatFlags;
@@ -32,11 +34,13 @@ pub struct IsolateConfig {
     pub stack_bytes: usize,
     /// Requests waiting in the inbox; over it a call is refused as overloaded. Answers are never refused.
     pub inbox_len_max: usize,
+    /// What its thread does for the process while it waits.
+    pub idle: Option<Arc<dyn Idle>>,
 }
 
 impl Default for IsolateConfig {
     fn default() -> Self {
-        Self { memory_bytes_max: 128 << 20, stack_bytes: 2 << 20, inbox_len_max: 1024 }
+        Self { memory_bytes_max: 128 << 20, stack_bytes: 2 << 20, inbox_len_max: 1024, idle: None }
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::hung::Suspects;
+use super::idle::OwnInbox;
 use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
@@ -74,6 +75,9 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, rea
     ready();
     let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0, suspects: Suspects::default() };
     thread.serve(inbox);
+    if let Some(idle) = shared.idle() {
+        idle.leave();
+    }
     thread.tear_down(inbox);
 }
 
@@ -96,7 +100,9 @@ enum Payer {
 impl Thread {
     fn serve(&mut self, inbox: &Receiver<Item>) {
         while self.shared.cause().is_none() {
-            let item = match self.vm.state.next_due() {
+            let due = self.vm.state.next_due();
+            self.work_while_idle(inbox, due);
+            let item = match due {
                 None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(due) => inbox.recv_deadline(due),
             };
@@ -106,6 +112,16 @@ impl Thread {
                 // Every sender is gone, and the handle's drop would have set a cause: nobody can reach us.
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+        }
+    }
+
+    /// Does the process's work, where there is some, until there is something in the inbox or `until`.
+    fn work_while_idle(&self, inbox: &Receiver<Item>, until: Option<Instant>) {
+        if let Some(idle) = self.shared.idle()
+            && inbox.is_empty()
+            && self.vm.state.worker.borrow().is_some()
+        {
+            idle.work(&OwnInbox { shared: &self.shared, inbox }, until);
         }
     }
 

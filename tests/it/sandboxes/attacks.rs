@@ -51,6 +51,15 @@ fn flood(fill: impl FnOnce(schema::frame::Builder<'_>)) -> Option<Vec<u8>> {
     Some(frame(fill).repeat(FLOOD))
 }
 
+/// Of a Worker nothing is left, without a limit having been met.
+fn gone(worker: u64) -> impl FnOnce(schema::frame::Builder<'_>) {
+    move |frame| {
+        let mut end = frame.init_gone();
+        end.set_worker(worker);
+        end.set_cause(schema::Cause::Shutdown);
+    }
+}
+
 /// Bytes without any structure, the same in each run.
 fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -199,10 +208,10 @@ attacks! {
     // Workers.
     loaded_a_stranger, Call, DEADLINE: one(|frame| frame.init_loaded().set_worker(77));
     loaded_twice, Call, DEADLINE: one(|frame| frame.init_loaded().set_worker(1));
-    gone_without_an_end, Call, TERMINATED: one(|mut frame| frame.set_gone(1));
-    gone_before_it_started, Load, TERMINATED: one(|mut frame| frame.set_gone(1));
-    gone_again_and_again, Call, TERMINATED: flood(|mut frame| frame.set_gone(1));
-    a_stranger_is_gone, Call, DEADLINE: flood(|mut frame| frame.set_gone(77));
+    gone_without_an_end, Call, TERMINATED: one(gone(1));
+    gone_before_it_started, Load, TERMINATED: one(gone(1));
+    gone_again_and_again, Call, TERMINATED: flood(gone(1));
+    a_stranger_is_gone, Call, DEADLINE: flood(gone(77));
     ended_and_then_nothing, Call, TERMINATED: one(|frame| {
         let mut end = frame.init_ended();
         end.set_worker(1);

@@ -1,14 +1,19 @@
 //! Which process a pass goes to, and what becomes of it when the process goes.
 
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use futures::future::join_all;
 use libtest_mimic::Trial;
-use loaderd_harness::{CodeExecutionLimits, PassFailure, Tenant};
+use loaderd_harness::{
+    CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, CodeExecutor, CodeHostCall, CodeHostCallOutcome,
+    HostCallFuture, NetworkPolicy, PassFailure, PassHost, Tenant,
+};
 use loaderd_loader::sandbox::{Restart, SandboxConfig, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions, ModuleSource, WorkerCode};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tokio::sync::watch;
 
 use super::{Broker, FAKE, Gate, PATIENCE, REAL, end_of, expect, pass, wall};
 use crate::doors::rust::runtime;
@@ -29,6 +34,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
         ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
         ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
+        ("a_host_that_blocks_its_runtime_holds_up_nobody_else", || runtime().block_on(blocking_host())),
+        ("a_runtime_that_goes_takes_no_process_with_it", || runtime().block_on(runtimes_that_go())),
         ("tails_are_refused_by_name", || runtime().block_on(tails_are_refused())),
     ];
     tests
@@ -61,6 +68,78 @@ async fn tails_are_refused() -> Result<(), String> {
 
 fn signal(pid: i32, signal: Signal) -> Result<(), String> {
     kill(Pid::from_raw(pid), signal).map_err(|error| error.to_string())
+}
+
+/// A host that blocks the thread it is called on until it is let go.
+struct Blocks {
+    called: watch::Sender<bool>,
+    release: Mutex<mpsc::Receiver<()>>,
+}
+
+impl PassHost for Blocks {
+    fn call(&self, call: CodeHostCall) -> HostCallFuture<'_> {
+        self.called.send_replace(true);
+        // An error: the test is over.
+        let _ = self.release.lock().expect("nobody panics").recv();
+        Box::pin(async { Ok(CodeHostCallOutcome::Success(call.argument)) })
+    }
+}
+
+/// A program of another runtime on a thread of its own, and that runtime's end.
+fn on_a_runtime_of_its_own(
+    executor: CodeExecutor,
+    host: Arc<dyn PassHost>,
+    source: &'static str,
+) -> tokio::task::JoinHandle<Result<String, String>> {
+    tokio::task::spawn_blocking(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let namespace = CodeExecutionNamespace::new("host", ["call"]).expect("valid names");
+        let request = CodeExecutionRequest::new(source, vec![namespace], NetworkPolicy::Disabled, wall(PATIENCE));
+        let request = request.expect("a valid request");
+        end_of(&runtime.block_on(executor.execute(request, host)))
+    })
+}
+
+/// Two passes share a process. The host of one blocks the runtime that it was asked for on; the other goes on.
+async fn blocking_host() -> Result<(), String> {
+    const TWO_CALLS: &str = "async () => [await host.call(1), await host.call(2)]";
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
+    let (gate, (let_go, release)) = (Gate::new(), mpsc::channel());
+    let blocks = Arc::new(Blocks { called: watch::channel(false).0, release: Mutex::new(release) });
+    let others = async {
+        gate.seen(1).await?;
+        let blocked = on_a_runtime_of_its_own(broker.executor.clone(), blocks.clone(), WAITS);
+        let mut called = blocks.called.subscribe();
+        called.wait_for(|called| *called).await.map_err(|error| error.to_string())?;
+        gate.open();
+        Ok::<_, String>(blocked)
+    };
+    let (ended, blocked) =
+        futures::future::join(pass(&broker.executor, &gate, TWO_CALLS, wall(PATIENCE)), others).await;
+    let blocked = blocked?;
+    expect("the pass beside it", &end_of(&ended), &Ok("[1,2]".to_owned()))?;
+    let_go.send(()).map_err(|error| error.to_string())?;
+    expect("the pass", &blocked.await.map_err(|error| error.to_string())?, &Ok("1".to_owned()))
+}
+
+/// One process serves runtimes that come and go, one after the other and at once.
+async fn runtimes_that_go() -> Result<(), String> {
+    const ROUNDS: usize = 5;
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
+    let host = Gate::new();
+    host.open();
+    for round in 1..=ROUNDS {
+        let passes =
+            join_all((0..round).map(|_| on_a_runtime_of_its_own(broker.executor.clone(), host.clone(), WAITS)));
+        for ended in passes.await {
+            expect("a pass", &ended.map_err(|error| error.to_string())?, &Ok("1".to_owned()))?;
+        }
+        let ended = pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await;
+        expect("a pass of this runtime", &end_of(&ended), &Ok("1".to_owned()))?;
+    }
+    broker.until("nobody is in the process", |metrics| metrics.workers == 0).await?;
+    expect("processes started", &broker.sandboxes.metrics().started, &1)
 }
 
 /// Two tenants with several passes each, and as few processes as that takes. One process dies: all passes of one

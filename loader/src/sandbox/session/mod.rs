@@ -6,8 +6,8 @@
 //! | `asking` | calls that leave, and the answers to them |
 //! | `answering` | calls that arrive, and what they are answered |
 //!
-//! Calls leave on the thread that makes them, and answers arrive on the receiving thread and go straight to whoever
-//! waits, so a round trip costs one wake-up on each side. No lock is held while anything outside this room runs.
+//! Calls leave on the thread that makes them, and answers arrive on the thread that reads and go straight to whoever
+//! waits. No lock of the tables is held while anything outside this room runs; frames are handled one at a time.
 //!
 //! Everything belongs to a *scope*: the worker it concerns (0: none). When a worker is gone, so is its scope, however
 //! much of it a hostile peer failed to release.
@@ -16,14 +16,17 @@ mod answering;
 mod asking;
 mod tables;
 
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Instant;
 
+use loaderd_runtime::isolate::Sleeper;
 use loaderd_runtime::limits::Cause;
 use loaderd_runtime::rpc::{Call, Capability, Reply, RpcError};
 use loaderd_schema::channel_capnp as schema;
 use parking_lot::Mutex;
 
-use super::socket::{self, Lost, Sender};
+use super::socket::{Concerns, Left, Lost, Receiver, Sender, reader_options};
 use super::wire::{self, MESSAGE_CAPS_MAX, Malformed};
 use tables::Tables;
 pub(super) use tables::{NO_SCOPE, SCOPE_CALLS_MAX, Scope};
@@ -35,6 +38,9 @@ pub(super) trait Role: Send + Sync + 'static {
 
     /// A call on an entrypoint. The reply must be answered.
     fn invoke(&self, session: &Arc<Session>, invoke: Invoke) -> Result<Option<Arc<dyn Capability>>, Malformed>;
+
+    /// Whether whoever a frame has just been read for may read the next ones itself while it waits.
+    fn admits_guest(&self) -> bool;
 
     /// The connection is lost; called once. It answers those it knows more for than that, and may say why
     /// ([`Session::set_lost`]); the rest is answered after it.
@@ -55,6 +61,7 @@ pub(super) struct Invoke {
 pub(super) struct Session {
     me: Weak<Session>,
     sender: Sender,
+    receiver: Receiver,
     tables: Mutex<Tables>,
     lost: OnceLock<RpcError>,
     frame_bytes_max: usize,
@@ -62,10 +69,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(sender: Sender, frame_bytes_max: usize, role: Box<dyn Role>) -> Arc<Self> {
+    pub(super) fn new(sender: Sender, receiver: Receiver, frame_bytes_max: usize, role: Box<dyn Role>) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             me: me.clone(),
             sender,
+            receiver,
             tables: Mutex::new(Tables::default()),
             lost: OnceLock::new(),
             frame_bytes_max,
@@ -75,13 +83,40 @@ impl Session {
 
     /// Serves the connection on this thread until it is lost.
     pub(super) fn run(self: &Arc<Self>) -> Lost {
-        let options = socket::reader_options(self.frame_bytes_max);
-        let why = socket::receive(&self.sender, self.frame_bytes_max, |mut bytes| {
-            let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)?;
-            self.frame(message.get_root()?)
-        });
+        let why = self.receiver.serve(&self.sender, &|bytes| self.bytes(bytes), &|| self.role.admits_guest());
         self.give_up(&why);
         why
+    }
+
+    /// Reads what is there, on this thread, in place of the one that serves the connection, which hears of an error itself.
+    pub(super) fn read(self: &Arc<Self>) -> Result<Left, Lost> {
+        self.receiver.read(&self.sender, &|bytes| self.bytes(bytes))
+    }
+
+    /// Reads in place of that thread, if it has offered that, while an isolate's thread waits: see
+    /// [`Idle`](loaderd_runtime::isolate::Idle).
+    pub(super) fn read_while_idle(self: &Arc<Self>, inbox: &dyn Sleeper, until: Option<Instant>) {
+        self.receiver.read_while_idle(&self.sender, &|bytes| self.bytes(bytes), inbox, until);
+    }
+
+    /// Ends the waiting of an isolate's thread that reads.
+    pub(super) fn wake_guest(&self) {
+        self.receiver.wake_guest();
+    }
+
+    /// Somebody calls [`read`](Self::read) whenever there is something, until [`give_back`](Self::give_back).
+    pub(super) fn lend(&self) {
+        self.receiver.lend(&self.sender);
+    }
+
+    /// The serving thread reads itself from now on.
+    pub(super) fn give_back(&self) {
+        self.receiver.give_back(&self.sender);
+    }
+
+    /// The connection's socket.
+    pub(super) fn socket(&self) -> BorrowedFd<'_> {
+        self.sender.socket()
     }
 
     /// Ends the connection; [`Session::run`] returns soon after.
@@ -115,7 +150,7 @@ impl Session {
     /// Takes bytes as if they had arrived, frame by frame, and gives the connection up.
     #[cfg(any(test, fuzzing))]
     pub(super) fn attacked_with(self: &Arc<Self>, mut bytes: &[u8]) {
-        let options = socket::reader_options(self.frame_bytes_max);
+        let options = reader_options(self.frame_bytes_max);
         while !bytes.is_empty() {
             // Frames are read in place, so they begin where words do.
             let words = capnp::Word::allocate_zeroed_vec(bytes.len().div_ceil(8));
@@ -131,6 +166,19 @@ impl Session {
             bytes = bytes.get(taken..).unwrap_or_default();
         }
         self.give_up(&Lost::Closed);
+    }
+
+    /// Takes the bytes of one frame.
+    fn bytes(self: &Arc<Self>, mut bytes: &[u8]) -> Result<Concerns, Malformed> {
+        let options = reader_options(self.frame_bytes_max);
+        let message = capnp::serialize::read_message_from_flat_slice(&mut bytes, options)?;
+        let frame: schema::frame::Reader<'_> = message.get_root()?;
+        let concerns = match frame.which()? {
+            schema::frame::Call(_) | schema::frame::Answer(_) | schema::frame::Load(_) => Concerns::Worker,
+            _ => Concerns::Nobody,
+        };
+        self.frame(frame)?;
+        Ok(concerns)
     }
 
     fn frame(self: &Arc<Self>, frame: schema::frame::Reader<'_>) -> Result<(), Malformed> {

@@ -37,6 +37,7 @@ pub(in crate::sandbox) fn read_isolate_config(
         memory_bytes_max: size(reader.get_memory_bytes_max())?,
         stack_bytes: size(reader.get_stack_bytes())?,
         inbox_len_max: reader.get_inbox_len_max() as usize,
+        idle: None,
     })
 }
 
