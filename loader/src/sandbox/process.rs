@@ -192,6 +192,7 @@ impl Process {
                 tracing::error!(%error, "a sandbox process could not be started");
                 self.session.close(Lost::Io(error.kind()));
                 self.session.run();
+                self.follower.stop(&self.session);
                 return Gone::Early(Restart::NeverStarted);
             }
         };
