@@ -27,7 +27,7 @@ const WARM_UP: usize = 1_000;
 const CLIENTS: usize = 4;
 /// What an idle sandbox process holds, with what its broker holds for it.
 const THREADS_OF_A_PROCESS: usize = 9;
-const DESCRIPTORS_OF_A_PROCESS: usize = 9;
+const DESCRIPTORS_OF_A_PROCESS: usize = 11;
 /// After how many passes a long soak says how far it is.
 const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.

@@ -149,7 +149,7 @@ impl Process {
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
         let role = Arc::new(BrokerRole { process: OnceLock::new(), owner: Arc::downgrade(owner) });
         let session =
-            Session::new(Sender::new(ours)?, Receiver::new(FRAME_BYTES_MAX)?, FRAME_BYTES_MAX, Box::new(role.clone()));
+            Session::new(Sender::new(ours)?, Receiver::new(FRAME_BYTES_MAX), FRAME_BYTES_MAX, Box::new(role.clone()));
         let process = Arc::new(Self {
             id,
             session: session.clone(),

@@ -9,6 +9,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timer::Expiration;
 use nix::sys::timerfd::{ClockId, TimerFd, TimerFlags, TimerSetTimeFlags};
@@ -22,8 +23,15 @@ const AWAY_MAX: Duration = Duration::from_millis(1);
 #[derive(Default)]
 pub(super) struct Lead {
     state: Mutex<State>,
-    /// Wakes the serving thread to look for a guest that stays away. Without one, guests do not step away.
-    alarm: Option<TimerFd>,
+    guests: Option<Guests>,
+}
+
+/// What it takes to have guests that come and go.
+struct Guests {
+    /// Wakes the serving thread to look for a guest that stays away.
+    alarm: TimerFd,
+    /// Ends a guest's waiting.
+    wake: EventFd,
 }
 
 #[derive(Default)]
@@ -43,10 +51,14 @@ enum Reader {
 }
 
 impl Lead {
-    /// A lead whose guests may step away.
-    pub(super) fn with_alarm() -> nix::Result<Self> {
+    /// A lead that may be offered to guests, who come and go.
+    pub(super) fn with_guests() -> nix::Result<Self> {
         let flags = TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK;
-        Ok(Self { state: Mutex::default(), alarm: Some(TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?) })
+        let guests = Guests {
+            alarm: TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?,
+            wake: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
+        };
+        Ok(Self { state: Mutex::default(), guests: Some(guests) })
     }
 
     /// Whether the serving thread is to read.
@@ -56,26 +68,33 @@ impl Lead {
 
     /// By the serving thread: a guest is likely to come, and is waited for.
     pub(super) fn offer(&self) {
-        if let Some(alarm) = &self.alarm {
-            self.state.lock().expect_guest(alarm);
+        if let Some(guests) = &self.guests {
+            self.state.lock().expect_guest(&guests.alarm);
         }
     }
 
-    /// By a guest that waits for a frame; whether it is to read.
-    pub(super) fn take(&self) -> bool {
+    /// By a guest that waits for a frame: if it is to read, what becomes readable when its waiting is to end.
+    pub(super) fn take(&self) -> Option<&EventFd> {
+        let guests = self.guests.as_ref()?;
         let mut state = self.state.lock();
-        let offered = matches!(state.reader, Reader::Away(_));
-        if offered {
-            state.reader = Reader::Guest;
+        let Reader::Away(_) = state.reader else { return None };
+        state.reader = Reader::Guest;
+        Some(&guests.wake)
+    }
+
+    /// Ends the waiting of a guest. From any thread.
+    pub(super) fn wake_guest(&self) {
+        if let Some(guests) = &self.guests {
+            // It only fails when the counter is full, and then the guest is awake.
+            let _ = guests.wake.write(1);
         }
-        offered
     }
 
     /// By a guest that has read something, and has to see to that.
     pub(super) fn step_away(&self) {
         let mut state = self.state.lock();
-        if let (Some(alarm), Reader::Guest) = (&self.alarm, state.reader) {
-            state.expect_guest(alarm);
+        if let (Some(guests), Reader::Guest) = (&self.guests, state.reader) {
+            state.expect_guest(&guests.alarm);
         }
     }
 
@@ -91,12 +110,12 @@ impl Lead {
 
     /// What becomes readable when it is time for [`look`](Self::look).
     pub(super) fn alarm(&self) -> Option<BorrowedFd<'_>> {
-        self.alarm.as_ref().map(AsFd::as_fd)
+        self.guests.as_ref().map(|guests| guests.alarm.as_fd())
     }
 
     /// By the serving thread, when the alarm has gone off: takes the lead from a guest that stays away.
     pub(super) fn look(&self) {
-        let Some(alarm) = &self.alarm else { return };
+        let Some(Guests { alarm, .. }) = &self.guests else { return };
         // Only resets it.
         let _ = alarm.wait();
         let mut state = self.state.lock();
@@ -133,12 +152,12 @@ mod tests {
 
     #[test]
     fn a_guest_reads_while_it_is_there_and_not_when_it_stays_away() -> nix::Result<()> {
-        let lead = Lead::with_alarm()?;
-        assert!(!lead.take(), "nothing was offered");
+        let lead = Lead::with_guests()?;
+        assert!(lead.take().is_none(), "nothing was offered");
         lead.offer();
         assert!(!lead.is_servers(), "a guest is expected");
-        assert!(lead.take(), "it comes");
-        assert!(!lead.take(), "there is one already");
+        assert!(lead.take().is_some(), "it comes");
+        assert!(lead.take().is_none(), "there is one already");
         std::thread::sleep(2 * AWAY_MAX);
         lead.look();
         assert!(!lead.is_servers(), "it may wait as long as it likes");
@@ -148,7 +167,7 @@ mod tests {
         assert!(lead.is_servers(), "it stays away");
         assert!(!lead.give_back(), "the lead is where it belongs");
         lead.offer();
-        assert!(lead.take() && lead.give_back(), "a guest goes");
+        assert!(lead.take().is_some() && lead.give_back(), "a guest goes");
         assert!(lead.is_servers());
         Ok(())
     }

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use loaderd_runtime::isolate::Sleeper;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
-use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use parking_lot::Mutex;
 
@@ -45,8 +44,6 @@ struct Taken {
 pub(in crate::sandbox) struct Receiver {
     incoming: Mutex<Incoming>,
     lead: Lead,
-    /// Ends a guest's waiting.
-    guest_wake: EventFd,
 }
 
 struct Incoming {
@@ -57,19 +54,18 @@ struct Incoming {
 
 impl Receiver {
     /// The serving thread alone reads, or one that the lead is lent to.
-    pub(in crate::sandbox) fn new(frame_bytes_max: usize) -> nix::Result<Self> {
+    pub(in crate::sandbox) fn new(frame_bytes_max: usize) -> Self {
         Self::with_lead(frame_bytes_max, Lead::default())
     }
 
     /// Guests that come and go may read, too.
     pub(in crate::sandbox) fn with_guests(frame_bytes_max: usize) -> nix::Result<Self> {
-        Self::with_lead(frame_bytes_max, Lead::with_alarm()?)
+        Ok(Self::with_lead(frame_bytes_max, Lead::with_guests()?))
     }
 
-    fn with_lead(frame_bytes_max: usize, lead: Lead) -> nix::Result<Self> {
-        let guest_wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
+    fn with_lead(frame_bytes_max: usize, lead: Lead) -> Self {
         let incoming = Incoming { inbox: Inbox::new(frame_bytes_max), over: None };
-        Ok(Self { incoming: Mutex::new(incoming), lead, guest_wake })
+        Self { incoming: Mutex::new(incoming), lead }
     }
 
     /// Serves the connection on this thread until it is lost: reads unless somebody else does, and flushes what waits to be
@@ -195,19 +191,15 @@ impl Receiver {
                 self.0.step_away();
             }
         }
-        if !self.lead.take() {
-            return;
-        }
+        let Some(wake) = self.lead.take() else { return };
         let _away = Away(&self.lead);
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if !inbox.fall_asleep() || left.is_some_and(|left| left.is_zero()) {
                 return inbox.wake_up();
             }
-            let mut fds = [
-                PollFd::new(sender.socket(), PollFlags::POLLIN),
-                PollFd::new(self.guest_wake.as_fd(), PollFlags::POLLIN),
-            ];
+            let mut fds =
+                [PollFd::new(sender.socket(), PollFlags::POLLIN), PollFd::new(wake.as_fd(), PollFlags::POLLIN)];
             let polled = nix::poll::ppoll(&mut fds, left.map(timeout), None);
             inbox.wake_up();
             match polled {
@@ -217,7 +209,7 @@ impl Receiver {
             }
             if fds[1].any().unwrap_or(false) {
                 // Only resets the counter.
-                let _ = self.guest_wake.read();
+                let _ = wake.read();
             }
             if fds[0].any().unwrap_or(false) && self.read(sender, on_frame).is_err() {
                 return;
@@ -227,8 +219,7 @@ impl Receiver {
 
     /// Ends the waiting of a guest. From any thread.
     pub(in crate::sandbox) fn wake_guest(&self) {
-        // It only fails when the counter is full, and then the guest is awake.
-        let _ = self.guest_wake.write(1);
+        self.lead.wake_guest();
     }
 
     /// Somebody else reads from now on, until [`give_back`](Self::give_back).
