@@ -181,6 +181,7 @@ enum Cause {
   canceled @4;
   shutdown @5;
   condemned @6;
+  internalError @7;
 }
 
 enum Outcome {

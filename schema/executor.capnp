@@ -367,7 +367,7 @@ struct CodeExecutionError {
 
     union {
       unknown @10 :Void;
-      # It did not run, or the pass was answered without waiting for its end: at its deadline, or for its host's fault.
+      # It did not run, its host was at fault, or its process was too busy to say in time after the deadline.
 
       millis @11 :UInt64;
       # Rounded up to whole milliseconds.

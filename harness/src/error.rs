@@ -54,8 +54,8 @@ pub struct CodeExecutionError {
     pub error: CodeError,
     /// What ended the isolate, when something did. It says which of two budgets of one kind was met.
     pub cause: Option<Cause>,
-    /// CPU time that the run had used when it ended, evaluating its module excluded. `None` where there was no run, or
-    /// where the pass was answered without waiting for its end: at its deadline, and for a fault of its host.
+    /// CPU time that the run had used when it ended, evaluating its module excluded. `None` where there was no run, where
+    /// its host was at fault, and where its process was too busy to say within 150 ms of the deadline.
     pub cpu: Option<Duration>,
 }
 

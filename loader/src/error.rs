@@ -59,6 +59,7 @@ impl LoaderError {
             Self::Ended(cause) => match cause {
                 Cause::Canceled | Cause::Shutdown | Cause::ExceededWallTime | Cause::Condemned => Blame::Host,
                 Cause::ExceededCpu | Cause::ExceededStartupCpu | Cause::ExceededMemory => Blame::Program,
+                Cause::InternalError => Blame::Platform,
             },
             Self::Overloaded(_) | Self::ProcessGone | Self::Platform(_) => Blame::Platform,
         }

@@ -40,7 +40,7 @@ pub struct Metrics {
 }
 
 /// The causes that [`Metrics::ended`] counts, in its order.
-pub const CAUSES: [Cause; 7] = [
+pub const CAUSES: [Cause; 8] = [
     Cause::ExceededCpu,
     Cause::ExceededStartupCpu,
     Cause::ExceededMemory,
@@ -48,6 +48,7 @@ pub const CAUSES: [Cause; 7] = [
     Cause::Condemned,
     Cause::Canceled,
     Cause::Shutdown,
+    Cause::InternalError,
 ];
 
 /// The outcomes that [`Metrics::invocations`] counts, in its order.

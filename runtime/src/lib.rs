@@ -15,6 +15,7 @@
 //! | [`objects`] | Durable Objects: their ids, and the trait to a namespace |
 //! | [`trace`] | what an invocation tells of itself: the events of its trace, and the traits to a sink |
 //! | [`fatal`] | V8 giving up: who is told, and why |
+//! | `guard` | what V8 calls of ours, and what becomes of a panic in it |
 //! | [`dynamic`] | loading Workers from a Worker: what a parent says, and the traits to a loader |
 //! | [`compat`] | compatibility dates and flags: which behaviours a Worker asked for |
 
@@ -26,6 +27,7 @@ pub mod dynamic;
 pub mod error;
 pub mod fatal;
 mod globals;
+mod guard;
 pub mod invocation;
 pub mod isolate;
 mod js;

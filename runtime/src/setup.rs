@@ -61,6 +61,7 @@ fn set_up(flags: &[String], helpers: u32) -> Vec<String> {
         unknown = v8::V8::set_flags_from_command_line(line).split_off(1);
         // Left to itself, V8 reads /dev/urandom, and seeds itself from the clock where it cannot: in a sandbox process
         // there are no files, and `Math.random()` and hash seeds could be guessed.
+        #[expect(clippy::disallowed_methods, reason = "it has no isolate yet, and nothing in it panics")]
         v8::V8::set_entropy_source(|buffer: &mut [u8]| getrandom::fill(buffer).is_ok());
         // With everything on the isolates' threads, the platform needs no workers of its own.
         let platform = match helpers {

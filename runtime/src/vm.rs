@@ -1,17 +1,16 @@
 //! The V8 isolate of one thread: created with our hooks, entered for a turn, disposed of in order.
 
-use std::ffi::c_void;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::guard::{self, callbacks};
 use crate::isolate::IsolateConfig;
 use crate::isolate::inbox::Shared;
 use crate::isolate::state::IsolateState;
 use crate::limits::Cause;
 use crate::limits::memory::{MemoryMeter, allocator};
 use crate::limits::watchdog;
-use crate::modules::dynamic::{give_up_unsettled, import_dynamically, import_with_phase};
-use crate::modules::link::import_meta;
+use crate::modules::dynamic::give_up_unsettled;
 use crate::rpc::state::RpcState;
 
 /// Heap above its limit that V8 gets so that it can unwind instead of aborting the process; enough for one large
@@ -20,10 +19,11 @@ const HEAP_GRACE_BYTES: usize = 160 << 20;
 
 /// An isolate, its one context, and the state its callbacks find.
 pub(crate) struct Vm {
-    pub(crate) state: Rc<IsolateState>,
+    // Dropped in this order where a turn panics: V8's callbacks point to the state.
     context: v8::Global<v8::Context>,
     isolate: v8::OwnedIsolate,
     platform: v8::SharedRef<v8::Platform>,
+    pub(crate) state: Rc<IsolateState>,
 }
 
 impl Vm {
@@ -41,16 +41,9 @@ impl Vm {
         let mut isolate = v8::Isolate::new(params);
         let state = IsolateState::new(shared.clone(), memory);
         isolate.set_slot(state.clone());
-        let data = Rc::as_ptr(&state).cast_mut().cast::<c_void>();
         shared.set_v8(isolate.thread_safe_handle());
         isolate.set_microtasks_policy(v8::MicrotasksPolicy::Explicit);
-        isolate.set_oom_error_handler(crate::fatal::out_of_memory);
-        isolate.add_near_heap_limit_callback(near_heap_limit, data);
-        isolate.add_gc_epilogue_callback(after_gc, data, v8::GCType::kGCTypeMarkSweepCompact);
-        isolate.set_host_import_module_dynamically_callback(import_dynamically);
-        isolate.set_host_import_module_with_phase_dynamically_callback(import_with_phase);
-        isolate.set_host_initialize_import_meta_object_callback(import_meta);
-        isolate.set_allow_wasm_code_generation_callback(refuse_wasm_from_bytes);
+        callbacks::listen(&mut isolate, &state);
         let context = {
             v8::scope!(let scope, &mut isolate);
             let context = v8::Context::new(scope, v8::ContextOptions::default());
@@ -59,7 +52,7 @@ impl Vm {
             crate::globals::install(scope, context);
             v8::Global::new(scope, context)
         };
-        Self { state, context, isolate, platform: v8::V8::get_current_platform() }
+        Self { context, isolate, platform: v8::V8::get_current_platform(), state }
     }
 
     /// The isolate's state of JS RPC.
@@ -119,7 +112,8 @@ impl Vm {
     /// isolates.
     pub(crate) fn dispose(mut self) {
         self.isolate.cancel_terminate_execution();
-        {
+        // Nothing of an isolate in which we panicked is worth keeping.
+        if !guard::has_panicked() {
             v8::scope!(let scope, &mut self.isolate);
             let context = v8::Local::new(scope, &self.context);
             let scope = &mut v8::ContextScope::new(scope, context);
@@ -137,46 +131,28 @@ impl Vm {
     }
 }
 
-/// Runs inside a garbage collection: flags, ends, and returns a larger limit, without which V8 aborts the process.
-///
-/// # Safety
-/// `data` is the pointer it was registered with, and the isolate's state lives.
-unsafe extern "C" fn near_heap_limit(data: *mut c_void, current: usize, initial: usize) -> usize {
-    // SAFETY: `data` is the isolate's state, which outlives the isolate (see `Vm::dispose`).
-    let state = unsafe { &*data.cast::<IsolateState>() };
+/// The heap is all but full, within a garbage collection: ends the isolate.
+pub(crate) fn near_heap_limit(state: &IsolateState) {
     state.memory.flag();
+}
+
+/// What V8 is given then, without which it aborts the process.
+pub(crate) fn raised_heap_limit(current: usize, initial: usize) -> usize {
     current.max(initial).saturating_add(HEAP_GRACE_BYTES)
 }
 
-/// Runs at the end of a garbage collection: tells the meter what is left.
-///
-/// # Safety
-/// V8 calls it on the isolate's thread with the live isolate; `data` is the pointer it was registered with.
-unsafe extern "C" fn after_gc(
-    isolate: v8::UnsafeRawIsolatePtr,
-    _kind: v8::GCType,
-    _flags: v8::GCCallbackFlags,
-    data: *mut c_void,
-) {
-    // SAFETY: V8 calls this on the isolate's thread with the live isolate it collects.
-    let mut isolate = unsafe { v8::Isolate::from_raw_isolate_ptr(isolate) };
-    // SAFETY: `data` is the isolate's state, which outlives the isolate (see `Vm::dispose`).
-    let state = unsafe { &*data.cast::<IsolateState>() };
+/// A garbage collection is over: tells the meter what is left.
+pub(crate) fn collected(isolate: &mut v8::Isolate, state: &IsolateState) {
     // First, since what was collected must not count against what is left.
     state.memory.set_wasm_bytes(state.wasm.bytes());
-    state.memory.set_heap_bytes(heap_bytes(&mut isolate, state));
+    state.memory.set_heap_bytes(heap_bytes(isolate, state));
 }
 
-/// Runs at a point where the program's thread can be interrupted, because the watchdog asked for it.
-///
-/// # Safety
-/// V8 calls it on the isolate's thread with the live isolate; it must not be called otherwise.
-pub(crate) unsafe extern "C" fn look_at_memory(isolate: v8::UnsafeRawIsolatePtr, _data: *mut c_void) {
-    // SAFETY: see above.
-    let mut isolate = unsafe { v8::Isolate::from_raw_isolate_ptr(isolate) };
-    let state = IsolateState::of(&isolate);
+/// The watchdog asked for a look, at a point where the program's thread can be interrupted.
+pub(crate) fn look_at_memory(isolate: &mut v8::Isolate) {
+    let state = IsolateState::of(isolate);
     state.shared.memory_looked_at();
-    state.look_at_wasm_memory(&mut isolate);
+    state.look_at_wasm_memory(isolate);
 }
 
 /// V8's heap, and the memory V8 accounts for beside it that is not counted elsewhere.
@@ -185,12 +161,4 @@ fn heap_bytes(isolate: &mut v8::Isolate, state: &IsolateState) -> usize {
     let counted = state.memory.buffer_bytes().saturating_add(state.wasm.told());
     let external = statistics.external_memory().saturating_sub(counted);
     statistics.used_heap_size().saturating_add(external)
-}
-
-/// No WebAssembly from bytes.
-///
-/// # Safety
-/// None of it: it looks at nothing. V8 wants the signature.
-unsafe extern "C" fn refuse_wasm_from_bytes(_context: v8::Local<v8::Context>, _source: v8::Local<v8::String>) -> bool {
-    false
 }

@@ -19,12 +19,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// CPU milliseconds that each program may use.
 const LIMIT_MILLIS: u32 = 40;
 
+/// Wall-clock time of the programs that are to meet that limit.
+const WALL_MILLIS: u64 = 400;
+
+const LOOP: &str = "async () => { for (;;); }";
+const DEAF: &str = "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)";
+
 /// Programs, and the outcome of their invocation.
-const PROGRAMS: [(&str, &str, &str); 3] = [
-    ("loop", "async () => { for (;;); }", "exceededCpu"),
-    ("deaf", "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)", "exceededCpu"),
+const PROGRAMS: [(&str, &str, &str); 5] = [
+    ("loop", LOOP, "exceededCpu"),
+    ("deaf", DEAF, "exceededCpu"),
     // Some work, and then an error that the program's own answer tells.
     ("throws", "async () => { for (let n = 0; n < 3e5; n++); throw new Error('after some work'); }", "ok"),
+    ("loop-to-the-deadline", LOOP, "exceededWallTime"),
+    ("deaf-to-the-deadline", DEAF, "exceededWallTime"),
 ];
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -41,9 +49,14 @@ fn run(mode: Mode, source: &str, outcome: &str) -> Result<(), String> {
     let service = Service::start_with(&start)?;
     let mut case = healthy::case();
     case.request.source = source.to_owned();
-    case.request.limits.cpu_millis = Some(LIMIT_MILLIS);
+    if outcome == "exceededWallTime" {
+        case.request.limits.cpu_millis = None;
+        case.request.limits.wall = Duration::from_millis(WALL_MILLIS);
+    } else {
+        case.request.limits.cpu_millis = Some(LIMIT_MILLIS);
+    }
     let told = block_on(cpu_millis(&service, &case))?.ok_or("the answer tells no CPU time")?;
-    let least = if outcome == "ok" { 1 } else { u64::from(LIMIT_MILLIS) };
+    let least = if outcome == "exceededCpu" { u64::from(LIMIT_MILLIS) } else { 1 };
     at_least("the answer", told as f64, least as f64)?;
 
     admin::until(&service, PATIENCE, &[&format!("loaderd_invocations_total{{outcome=\"{outcome}\"}} 1")])?;

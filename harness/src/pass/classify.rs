@@ -54,7 +54,7 @@ fn ended(cause: Cause, message: String, limits: &CodeExecutionLimits) -> PassEnd
     let error = match cause {
         Cause::ExceededCpu | Cause::ExceededStartupCpu => timeout_error(TimeoutKind::Cpu, limits),
         Cause::ExceededWallTime => timeout_error(TimeoutKind::WallClock, limits),
-        Cause::ExceededMemory | Cause::Condemned | Cause::Canceled | Cause::Shutdown => {
+        Cause::ExceededMemory | Cause::Condemned | Cause::Canceled | Cause::Shutdown | Cause::InternalError => {
             CodeError::Terminated { message }
         }
     };
@@ -162,6 +162,7 @@ mod tests {
             (run_ended(Cause::ExceededWallTime), "CodeExecutionTimeoutError wall-clock"),
             (run_ended(Cause::ExceededMemory), "CodeExecutorTerminatedError"),
             (run_ended(Cause::Shutdown), "CodeExecutorTerminatedError"),
+            (run_ended(Cause::InternalError), "CodeExecutorTerminatedError"),
         ] {
             assert_eq!(sort(worker(&failure, &limits)), expected, "{failure:?}");
         }

@@ -15,6 +15,7 @@ pub(crate) mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use loaderd_runtime::limits::Cause;
 use tokio::time::Instant;
 
@@ -27,7 +28,11 @@ use crate::tenant::Tenant;
 use deadline::Deadline;
 use port::HostPort;
 use servers::Servers;
-use worker::{Diagnostic, GuestAnswer, LoadedWorker, LogObserver, PassEntrypoint, PassLoader};
+use worker::{Diagnostic, GuestAnswer, LoadedWorker, LogObserver, PassEntrypoint, PassLoader, WorkerFailure};
+
+/// How long an answer at the deadline waits for the Worker's last words, which tell its CPU time. They come at once, from a
+/// builtin that ignores its end a little later; a sandbox process is not waited for any longer than this either.
+const LAST_WORDS_WITHIN: Duration = Duration::from_millis(150);
 
 /// The only name that a namespace may not have: the harness itself binds it.
 const RESERVED_NAMESPACE: &str = "console";
@@ -163,12 +168,20 @@ async fn run_valid(
     guest.load(&*settings.loader, definition)?;
     let entrypoint = guest.entrypoint(limits)?;
 
-    let raced = race(entrypoint, &port, &mut servers, deadline, limits).await;
+    let mut running = entrypoint.run(port.clone());
+    let raced = race(&mut running, &mut servers, deadline, limits).await;
     port.close();
     servers.interrupt();
     let answered = match (port.failure(), raced) {
         (Some(failure), _) => Err(failure.into()),
-        (None, raced) => raced,
+        (None, Some(answered)) => answered,
+        (None, None) => {
+            let end = timeout(TimeoutKind::WallClock, limits);
+            guest.dispose(Some(end.cause()));
+            let last_words = tokio::time::timeout(LAST_WORDS_WITHIN, running).await;
+            let cpu = last_words.ok().and_then(|said| said.map_or_else(|failure| failure.cpu(), |answer| answer.cpu));
+            Err(Failed { end, cpu })
+        }
     };
     let result = answered.and_then(|answer| {
         let wall_time = start.elapsed();
@@ -191,19 +204,17 @@ async fn run_valid(
     result
 }
 
-/// Runs the guest against its deadline while serving its calls. What loses is dropped.
+/// Runs the guest against its deadline while serving its calls. `None`: it still runs, and its deadline has passed.
 async fn race(
-    entrypoint: &dyn PassEntrypoint,
-    port: &HostPort,
+    running: &mut BoxFuture<'static, Result<GuestAnswer, WorkerFailure>>,
     servers: &mut Servers,
     deadline: Deadline,
     limits: &CodeExecutionLimits,
-) -> Result<GuestAnswer, Failed> {
-    let mut run = entrypoint.run(port.clone());
-    tokio::select! {
+) -> Option<Result<GuestAnswer, Failed>> {
+    Some(tokio::select! {
         biased;
         end = servers.run() => Err(end.into()),
-        answer = &mut run => match answer {
+        answer = running => match answer {
             // The clock decides, not which of the two this task came to see first.
             Ok(answer) if deadline.passed() => {
                 Err(Failed { end: timeout(TimeoutKind::WallClock, limits), cpu: answer.cpu })
@@ -211,8 +222,8 @@ async fn race(
             Ok(answer) => Ok(answer),
             Err(failure) => Err(Failed { end: classify::worker(&failure, limits), cpu: failure.cpu() }),
         },
-        () = deadline.wait() => Err(timeout(TimeoutKind::WallClock, limits).into()),
-    }
+        () = deadline.wait() => return None,
+    })
 }
 
 /// Closes the port when the pass is over, however it got there.

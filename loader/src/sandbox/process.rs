@@ -346,8 +346,9 @@ impl Process {
     fn all_gone(self: &Arc<Self>) {
         let ids: Vec<u64> = self.workers.lock().keys().copied().collect();
         let cause_of = |id| self.worker(id).and_then(|worker| worker.cause());
-        // V8 gave up on a Worker that wanted too much, and said so in time: the others are told that it was not them.
-        let culprit = ids.iter().any(|id| cause_of(*id) == Some(Cause::ExceededMemory));
+        // V8 gave up on a Worker, and which one that was could be told in time: the others hear that it was not them.
+        let gave_up = |id: &u64| matches!(cause_of(*id), Some(Cause::ExceededMemory | Cause::InternalError));
+        let culprit = ids.iter().any(gave_up);
         if culprit && self.killed.get().is_none() {
             self.session.set_lost(not_at_fault());
         }

@@ -29,6 +29,8 @@ const MAIN: &str = r#"
             return new Response('done');
           case '/loop':
             for (;;);
+          case '/deaf':
+            return new Response(typeof BigInt('7'.repeat(15_000_000)));
           case '/much':
             console.log('x'.repeat(300_000));
             console.log('y');
@@ -150,6 +152,28 @@ async fn an_item_for_each_invocation() {
         let _answer = graph.service(&methods).call_method(method, Vec::new()).await;
         assert_eq!(seen(&graph).await, wanted, "{method}");
     }
+}
+
+/// A Worker meets its limit in a builtin that ignores its end. Its tails hear of that at once, and when the builtin is done at
+/// last, not again.
+#[tokio::test]
+async fn a_producer_that_ignores_its_end_is_heard_of_once() {
+    let tail = site::worker(TAIL, &[], Vec::new());
+    let main = main_with(&["tail"], &["tail"]);
+    let services = vec![site::worker_service("main", main), site::worker_service("tail", tail)];
+    let config = Config { services, ..Config::default() };
+    let (graph, host) = site::start(&config).await.expect("a configuration that runs");
+    fetch(&graph, "/deaf").await;
+    let wanted = "exceededCpu; GET http://host/deaf undefined; CPU; Error Worker exceeded CPU time limit. nowhere; \
+                  false\nonset fetch; exception Worker exceeded CPU time limit.; outcome exceededCpu";
+    assert_eq!(seen(&graph).await, wanted);
+    let deadline = tokio::time::Instant::now() + DELIVERED_WITHIN;
+    // The tail alone.
+    while host.metrics().alive > 1 {
+        assert!(tokio::time::Instant::now() < deadline, "the builtin is never done");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(seen(&graph).await, "");
 }
 
 #[tokio::test]

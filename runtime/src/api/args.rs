@@ -1,7 +1,6 @@
 //! Small conversions between V8 values and Rust, shared by the rooms' Rust halves.
 
-use crate::isolate::state::IsolateState;
-use crate::limits::Cause;
+use crate::guard::callbacks::{self, NativeFunction, as_function};
 
 /// Puts a Rust function on a room's `native` object. `callback` is a plain function: it has nothing in it.
 pub(super) fn set_function(
@@ -10,52 +9,18 @@ pub(super) fn set_function(
     name: &str,
     callback: impl NativeFunction,
 ) -> Option<()> {
-    let callback = native(move |scope, arguments, returned| {
-        contained(scope, |scope| {
-            super::async_context::follow(scope);
-            callback(scope, arguments, returned);
-        });
+    let callback = as_function(move |scope, arguments, returned| {
+        super::async_context::follow(scope);
+        callback(scope, arguments, returned);
     });
     let key = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
-    let function = v8::Function::builder(callback)
+    let function = callbacks::function(callback)
         .constructor_behavior(v8::ConstructorBehavior::Throw)
         .side_effect_type(v8::SideEffectType::HasSideEffect)
         .build(scope)?;
     function.set_name(key);
     target.set(scope, key.into(), function.into())?;
     Some(())
-}
-
-/// Runs what JavaScript called. Nothing may unwind through V8, so a panic of ours stops here: it costs the isolate, and not
-/// the process.
-pub(crate) fn contained<'s, 'i>(scope: &mut v8::PinScope<'s, 'i>, work: impl FnOnce(&mut v8::PinScope<'s, 'i>)) {
-    // What a panic may leave half done belongs to the isolate, which ends.
-    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(scope))).is_err() {
-        tracing::error!("a function of the platform panicked; its isolate is gone");
-        IsolateState::of(scope).shared.end(Cause::Shutdown);
-    }
-}
-
-/// A function whose panics cost the isolate alone. `callback` is a plain function: it has nothing in it.
-pub(crate) fn guarded(callback: impl NativeFunction) -> impl NativeFunction {
-    native(move |scope, arguments, returned| contained(scope, |scope| callback(scope, arguments, returned)))
-}
-
-/// What JavaScript can call.
-pub(crate) trait NativeFunction:
-    Copy + for<'s, 'i> Fn(&mut v8::PinScope<'s, 'i>, v8::FunctionCallbackArguments<'s>, v8::ReturnValue<'s, v8::Value>)
-{
-}
-
-impl<F> NativeFunction for F where
-    F: Copy
-        + for<'s, 'i> Fn(&mut v8::PinScope<'s, 'i>, v8::FunctionCallbackArguments<'s>, v8::ReturnValue<'s, v8::Value>)
-{
-}
-
-/// Has the compiler see that a closure is one.
-fn native<F: NativeFunction>(function: F) -> F {
-    function
 }
 
 /// Throws a `TypeError`.
@@ -155,40 +120,5 @@ pub(super) fn string<'s>(scope: &mut v8::PinScope<'s, '_>, text: &str) -> Option
         v8::String::new_from_one_byte(scope, text.as_bytes(), v8::NewStringType::Normal)
     } else {
         v8::String::new(scope, text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-    use crate::isolate::{Isolate, IsolateConfig};
-
-    /// A program runs into a bug of ours: its isolate ends, the process and other isolates go on.
-    #[test]
-    fn a_panic_costs_its_isolate_alone() {
-        crate::setup::initialize();
-        let [unlucky, other] = [(); 2].map(|()| Isolate::spawn(IsolateConfig::default()).expect("a thread"));
-        let (ended, end) = mpsc::channel();
-        unlucky.on_end(move |cause| ended.send(cause).expect("the test waits"));
-        unlucky.shared().post_task(None, |scope| {
-            let target = v8::Object::new(scope);
-            let panics = |_: &mut v8::PinScope<'_, '_>,
-                          _: v8::FunctionCallbackArguments<'_>,
-                          _: v8::ReturnValue<'_, v8::Value>| {
-                panic!("on purpose");
-            };
-            set_function(scope, target, "panics", panics).expect("room for a function");
-            let name = crate::js::string(scope, "panics");
-            let function = target.get(scope, name.into()).expect("it was set");
-            let function = v8::Local::<v8::Function>::try_from(function).expect("a function");
-            assert!(function.call(scope, target.into(), &[]).is_none(), "V8 goes no further");
-        });
-        assert_eq!(end.recv().expect("it ends"), Cause::Shutdown);
-        let (answered, answer) = mpsc::channel();
-        other.shared().post_task(None, move |_| answered.send(()).expect("the test waits"));
-        answer.recv().expect("the other isolate goes on");
-        assert_eq!(other.ended(), None);
     }
 }

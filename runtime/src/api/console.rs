@@ -3,6 +3,7 @@
 
 use super::{host, registry};
 use crate::channel::ConsoleLevel;
+use crate::guard::callbacks;
 
 /// The replaced methods, by the place of their level in this table.
 const METHODS: [(&str, ConsoleLevel); 5] = [
@@ -20,7 +21,7 @@ pub(super) fn replace_methods(scope: &mut v8::PinScope<'_, '_>, global: v8::Loca
     for (index, (name, _)) in METHODS.iter().enumerate() {
         let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
         let data = v8::Integer::new_from_unsigned(scope, u32::try_from(index).ok()?);
-        let method = v8::Function::builder(super::args::guarded(write))
+        let method = callbacks::function(write)
             .data(data.into())
             .constructor_behavior(v8::ConstructorBehavior::Throw)
             .build(scope)?;

@@ -6,6 +6,7 @@
 
 use super::args::set_function;
 use super::host;
+use crate::guard::callbacks;
 
 pub(super) const HIDDEN: v8::PropertyAttribute = v8::PropertyAttribute::DONT_ENUM;
 
@@ -23,7 +24,7 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     let to_string = object(scope, prototype, "toString")?;
     let data = v8::Array::new_with_elements(scope, &[native.into(), construct_native.into(), to_string.into()]);
 
-    let date = v8::Function::builder(super::args::guarded(construct)).data(data.into()).length(7).build(scope)?;
+    let date = callbacks::function(construct).data(data.into()).length(7).build(scope)?;
     let name = key(scope, "Date")?;
     date.set_name(name);
     let fixed = HIDDEN | v8::PropertyAttribute::READ_ONLY | v8::PropertyAttribute::DONT_DELETE;

@@ -2,6 +2,7 @@
 //! ask the system. So both are functions of ours that name the program's time and leave everything else to V8's own.
 
 use super::date::{HIDDEN, define, key, now_ms, object};
+use crate::guard::callbacks;
 
 /// Where a format's bound `format` is kept, so that it is the same each time.
 const BOUND: &str = "loaderd:format";
@@ -13,7 +14,7 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     let prototype = object(scope, class, "prototype")?;
 
     let native = object(scope, prototype, "formatToParts")?;
-    let parts = v8::Function::builder(super::args::guarded(format_to_parts))
+    let parts = callbacks::function(format_to_parts)
         .data(native.into())
         .length(1)
         .constructor_behavior(v8::ConstructorBehavior::Throw)
@@ -25,7 +26,7 @@ pub(super) fn replace(scope: &mut v8::PinScope<'_, '_>, global: v8::Local<'_, v8
     let format = key(scope, "format")?;
     let described = prototype.get_own_property_descriptor(scope, format.into())?;
     let native = object(scope, v8::Local::<v8::Object>::try_from(described).ok()?, "get")?;
-    let getter = v8::Function::builder(super::args::guarded(get_format))
+    let getter = callbacks::function(get_format)
         .data(native.into())
         .constructor_behavior(v8::ConstructorBehavior::Throw)
         .build(scope)?;
@@ -88,7 +89,7 @@ fn bound_format<'s>(
     if kept.is_function() {
         return Some(kept);
     }
-    let bound = v8::Function::builder(super::args::guarded(format))
+    let bound = callbacks::function(format)
         .data(native)
         .length(1)
         .constructor_behavior(v8::ConstructorBehavior::Throw)

@@ -7,6 +7,7 @@ use super::console;
 use super::rooms::{Ahead, FLAGGED, Flagged, OF_LANGUAGE, ROOMS, Room};
 use crate::code_cache::{CodeCache, Experience};
 use crate::compat::Flag;
+use crate::guard::callbacks;
 
 /// The names given to rooms' scripts begin with this, so that stack traces can leave them out.
 pub(crate) const SCRIPT_PREFIX: &str = "loaderd:";
@@ -55,7 +56,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let capture = compile(scope, "primordials", PRIMORDIALS, &[], &PRIMORDIALS_CACHE)?;
     let primordials = v8::Local::<v8::Object>::try_from(capture.call(scope, undefined.into(), &[])?).ok()?;
     offer_cache(capture, &PRIMORDIALS_CACHE, Experience::Little);
-    let load = v8::Function::builder(super::args::guarded(load_callback)).build(scope)?;
+    let load = callbacks::function(load_callback).build(scope)?;
     let loaded = Loaded {
         primordials: v8::Global::new(scope, primordials),
         load: v8::Global::new(scope, load),
@@ -81,7 +82,7 @@ fn try_install(scope: &mut v8::PinScope<'_, '_>, context: v8::Local<'_, v8::Cont
     let origin = v8::String::new(scope, "null")?;
     global.define_own_property(scope, name.into(), origin.into(), v8::PropertyAttribute::READ_ONLY)?;
     super::rejections::watch(scope);
-    super::stack_traces::watch(scope);
+    callbacks::make_stack_traces(scope);
     console::replace_methods(scope, global)
 }
 
@@ -96,15 +97,7 @@ fn lazy_global(
     let attributes =
         if OF_LANGUAGE.contains(&name) { v8::PropertyAttribute::DONT_ENUM } else { v8::PropertyAttribute::NONE };
     let name = v8::String::new_from_utf8(scope, name.as_bytes(), v8::NewStringType::Internalized)?;
-    holder.set_lazy_data_property_with_data(
-        scope,
-        name.into(),
-        global_getter,
-        room.into(),
-        attributes,
-        v8::SideEffectType::HasNoSideEffect,
-        v8::SideEffectType::HasSideEffect,
-    )
+    callbacks::set_lazy_property(scope, holder, name.into(), global_getter, room.into(), attributes)
 }
 
 /// Gives a Worker the globals that only a flag gives, and takes away those that it has no flag for. Call it when its flags

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::{Uncaught, host, registry};
+use crate::guard::callbacks;
 
 /// Rejections collected in one turn; more are not told.
 const PENDING_MAX: usize = 1_024;
@@ -26,11 +27,11 @@ struct Rejections {
 /// Starts collecting in this isolate.
 pub(super) fn watch(scope: &mut v8::PinScope<'_, '_>) {
     scope.set_slot(Rc::new(Rejections::default()));
-    scope.set_promise_reject_callback(on_reject);
+    callbacks::listen_to_rejections(scope);
 }
 
-extern "C" fn on_reject(message: v8::PromiseRejectMessage<'_>) {
-    v8::callback_scope!(unsafe scope, &message);
+/// A promise was rejected without a handler, or has got one late.
+pub(crate) fn rejected(scope: &mut v8::PinScope<'_, '_>, message: &v8::PromiseRejectMessage<'_>) {
     let Some(rejections) = scope.get_slot::<Rc<Rejections>>().cloned() else { return };
     let promise = message.get_promise();
     match message.get_event() {

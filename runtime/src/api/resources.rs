@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use crate::guard::callbacks;
+
 struct Entry {
     value: Rc<dyn Any>,
     // Dropping a weak handle would forget its finalizer.
@@ -35,16 +37,12 @@ pub(super) fn keep<'s, T: 'static>(scope: &mut v8::PinScope<'s, '_>, value: T) -
     // The pointer is a number that is never followed.
     let handle = v8::External::new(scope, std::ptr::without_provenance_mut::<c_void>(number));
     let entries = Rc::downgrade(&table);
-    let weak = v8::Weak::with_guaranteed_finalizer(
-        scope,
-        handle,
-        Box::new(move || {
-            if let Some(table) = entries.upgrade() {
-                let entry = table.entries.borrow_mut().remove(&number);
-                drop(entry);
-            }
-        }),
-    );
+    let weak = callbacks::finalizer(scope, handle, move || {
+        if let Some(table) = entries.upgrade() {
+            let entry = table.entries.borrow_mut().remove(&number);
+            drop(entry);
+        }
+    });
     table.entries.borrow_mut().insert(number, Entry { value: Rc::new(value), _handle: weak });
     handle
 }

@@ -8,6 +8,7 @@ use v8::{ValueDeserializerHelper, ValueSerializerHelper};
 use super::args::{set_function, throw_dom_exception, throw_type_error};
 use super::registry;
 use crate::compat::Flag;
+use crate::guard::callbacks;
 use crate::rpc::cloned_error::{self, Stack};
 
 /// What a host object's data begins with: an error follows.
@@ -235,7 +236,7 @@ fn clone<'s>(
     let aside = Aside::default();
     let whole_errors = super::host(scope).is_some_and(|host| host.has_flag(Flag::EnhancedErrorSerialization));
     let bytes = {
-        let serializer = v8::ValueSerializer::new(scope, Box::new(Writer { aside: &aside, whole_errors }));
+        let serializer = callbacks::serializer(scope, Writer { aside: &aside, whole_errors });
         serializer.write_header();
         for (id, buffer) in buffers.iter().enumerate() {
             serializer.transfer_array_buffer(u32::try_from(id).ok()?, *buffer);
@@ -259,7 +260,7 @@ fn clone<'s>(
     }
     let error_prototypes = registry::error_prototypes(scope)?;
     let reader = Reader { aside: &aside, error_prototypes: v8::Global::new(scope, error_prototypes) };
-    let deserializer = v8::ValueDeserializer::new(scope, Box::new(reader), &bytes);
+    let deserializer = callbacks::deserializer(scope, reader, &bytes);
     deserializer.read_header(context)?;
     for (id, store) in stores.iter().enumerate() {
         let buffer = v8::ArrayBuffer::with_backing_store(scope, store);

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::args::{copy_bytes, new_array_buffer, set_function, throw_error};
 use super::imports::current_invocation;
 use crate::channel::ConsoleLevel;
+use crate::guard::callbacks;
 use crate::invocation::InvocationState;
 use crate::isolate::state::IsolateState;
 use crate::rpc::deserialize::{Stack, deserialize};
@@ -345,12 +346,13 @@ fn add_lazily(
     scope: &mut v8::PinScope<'_, '_>,
     holder: v8::Local<'_, v8::Value>,
     name: &str,
-    make: impl v8::MapFnTo<v8::AccessorNameGetterCallback>,
+    make: impl callbacks::Getter,
 ) {
     let Ok(holder) = v8::Local::<v8::Object>::try_from(holder) else { return };
     let Some(name) = v8::String::new(scope, name) else { return };
     // Fails only when the isolate is being ended.
-    let _ = holder.set_lazy_data_property(scope, name.into(), make);
+    let nothing = v8::undefined(scope).into();
+    let _ = callbacks::set_lazy_property(scope, holder, name.into(), make, nothing, v8::PropertyAttribute::NONE);
 }
 
 fn span_class(

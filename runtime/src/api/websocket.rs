@@ -5,6 +5,7 @@ use v8::{ValueDeserializerHelper, ValueSerializerHelper};
 use super::args::{new_array_buffer, set_function, throw_dom_exception, throw_error};
 use super::imports::{current_invocation, id};
 use super::timers;
+use crate::guard::callbacks;
 use crate::invocation::{Hold, HoldKind};
 use crate::isolate::state::IsolateState;
 use crate::rpc::state::{RpcState, foreign};
@@ -119,7 +120,7 @@ impl v8::ValueDeserializerImpl for Plain {}
 fn serialize<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let context = scope.get_current_context();
     let bytes = {
-        let serializer = v8::ValueSerializer::new(scope, Box::new(Plain));
+        let serializer = callbacks::serializer(scope, Plain);
         serializer.write_header();
         if serializer.write_value(context, arguments.get(0)) != Some(true) {
             return;
@@ -143,7 +144,7 @@ fn serialize<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut
 fn deserialize<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(bytes) = super::args::with_bytes(arguments.get(0), <[u8]>::to_vec) else { return };
     let context = scope.get_current_context();
-    let deserializer = v8::ValueDeserializer::new(scope, Box::new(Plain), &bytes);
+    let deserializer = callbacks::deserializer(scope, Plain, &bytes);
     if deserializer.read_header(context) == Some(true)
         && let Some(value) = deserializer.read_value(context)
     {

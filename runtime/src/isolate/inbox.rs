@@ -9,6 +9,7 @@ use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 
 use super::{EntrypointSpec, Idle, LoadCode, LoadError, LoadReport, WeakIsolate};
+use crate::guard::callbacks;
 use crate::invocation::meter::Meter;
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
@@ -420,7 +421,7 @@ impl Expire for Shared {
         if !self.look_asked.swap(true, SeqCst)
             && let Some(v8) = self.v8.get()
         {
-            v8.request_interrupt(crate::vm::look_at_memory, std::ptr::null_mut());
+            callbacks::ask_to_look_at_memory(v8);
         }
         true
     }

@@ -108,6 +108,7 @@ impl LoadError {
     pub fn ended(cause: Cause) -> Self {
         let blame = match cause {
             Cause::Canceled | Cause::Shutdown => Blame::Host,
+            Cause::InternalError => Blame::Platform,
             _ => Blame::Program,
         };
         Self { message: cause.message().to_owned(), phase: LoadPhase::Evaluate, cause: Some(cause), blame }

@@ -46,7 +46,7 @@ pub(super) fn start(
         if std::panic::catch_unwind(run).is_err() {
             // A bug of ours costs this isolate, not the process: everything it held is answered by being dropped.
             tracing::error!("an isolate's thread panicked; its isolate is gone");
-            shared.end(Cause::Shutdown);
+            shared.end(Cause::InternalError);
         }
         drop(inbox);
         drop(ending);

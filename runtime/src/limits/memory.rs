@@ -7,6 +7,8 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
 
+use crate::guard::{Callback, contain};
+
 /// V8 retries a refused allocation after garbage collections; the last of these attempts in a row means that
 /// collecting did not help.
 const REFUSALS_IN_A_ROW_MAX: u32 = 4;
@@ -117,7 +119,10 @@ impl MemoryMeter {
 pub(crate) fn allocator(meter: &Arc<MemoryMeter>) -> v8::UniqueRef<v8::Allocator> {
     // SAFETY: the handle is an Arc reference given up here and taken back in `drop_handle`, which is when V8 has
     // destroyed the allocator; the functions below match what V8 expects of them.
-    unsafe { v8::new_rust_allocator(Arc::into_raw(meter.clone()), &VTABLE) }
+    #[expect(clippy::disallowed_methods, reason = "each function below contains its panics")]
+    unsafe {
+        v8::new_rust_allocator(Arc::into_raw(meter.clone()), &VTABLE)
+    }
 }
 
 static VTABLE: v8::RustAllocatorVtable<MemoryMeter> =
@@ -128,7 +133,7 @@ static VTABLE: v8::RustAllocatorVtable<MemoryMeter> =
 /// # Safety
 /// `meter` is the live allocator's. What is returned is given back by `free` with the same number of bytes, once.
 unsafe extern "C" fn allocate(meter: &MemoryMeter, bytes: usize) -> *mut c_void {
-    if !meter.admit(bytes) {
+    if contain(Callback::Allocate, || meter.admit(bytes)) != Some(true) {
         return std::ptr::null_mut();
     }
     // SAFETY: calloc with a non-zero size; null is passed on as a refusal.
@@ -144,7 +149,7 @@ unsafe extern "C" fn allocate(meter: &MemoryMeter, bytes: usize) -> *mut c_void 
 /// # Safety
 /// As of `allocate`.
 unsafe extern "C" fn allocate_uninitialized(meter: &MemoryMeter, bytes: usize) -> *mut c_void {
-    if !meter.admit(bytes) {
+    if contain(Callback::Allocate, || meter.admit(bytes)) != Some(true) {
         return std::ptr::null_mut();
     }
     // SAFETY: malloc with a non-zero size; null is passed on as a refusal.
@@ -170,6 +175,8 @@ unsafe extern "C" fn free(meter: &MemoryMeter, data: *mut c_void, bytes: usize) 
 /// # Safety
 /// `meter` is the handle that `allocator` gave up; called once, and nothing is allocated or freed afterwards.
 unsafe extern "C" fn drop_handle(meter: *const MemoryMeter) {
-    // SAFETY: the pointer came from Arc::into_raw in `allocator` and is given back once.
-    drop(unsafe { Arc::from_raw(meter) });
+    contain(Callback::Allocate, || {
+        // SAFETY: the pointer came from Arc::into_raw in `allocator` and is given back once.
+        drop(unsafe { Arc::from_raw(meter) });
+    });
 }

@@ -54,6 +54,8 @@ pub enum Cause {
     Canceled,
     /// The isolate was shut down (eviction, owner gone, process ending).
     Shutdown,
+    /// The platform itself failed in the middle of something: a defect of ours, or of V8's.
+    InternalError,
 }
 
 impl Cause {
@@ -68,6 +70,7 @@ impl Cause {
             Self::Condemned => "The Worker's isolate was ended because another request to it exceeded a limit.",
             Self::Canceled => "The execution context responding to this call was canceled.",
             Self::Shutdown => "The isolate running this Worker was shut down.",
+            Self::InternalError => "internal error: the isolate running this Worker was ended",
         }
     }
 
@@ -88,6 +91,7 @@ impl Cause {
             Self::Condemned => "condemned",
             Self::Canceled => "canceled",
             Self::Shutdown => "shutdown",
+            Self::InternalError => "internalError",
         }
     }
 
@@ -105,10 +109,11 @@ impl Cause {
             Self::ExceededMemory => Outcome::ExceededMemory,
             Self::ExceededWallTime => Outcome::ExceededWallTime,
             Self::Canceled | Self::Shutdown | Self::Condemned => Outcome::Canceled,
+            Self::InternalError => Outcome::InternalError,
         }
     }
 
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::ExceededCpu,
         Self::ExceededStartupCpu,
         Self::ExceededMemory,
@@ -116,6 +121,7 @@ impl Cause {
         Self::Condemned,
         Self::Canceled,
         Self::Shutdown,
+        Self::InternalError,
     ];
 
     /// A number for an atomic cell; 0 is free for "none".

@@ -4,6 +4,7 @@ use super::builtin::resolve;
 use super::link::{UNKNOWN_ATTRIBUTES, link, name_at, not_found, refuses_attributes, source_of, throw_no_source};
 use super::registry::{Space, module_named};
 use crate::compat::Flag;
+use crate::guard::callbacks;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 use crate::limits::aside::Aside;
@@ -14,10 +15,9 @@ pub(super) struct Unsettled {
     resolver: v8::Global<v8::PromiseResolver>,
 }
 
-/// V8 asks for `import(specifier)`, which finds what the Worker may import, whoever says it.
-pub(crate) fn import_dynamically<'s, 'i>(
+/// `import(specifier)`, which finds what the Worker may import, whoever says it.
+fn import_evaluated<'s, 'i>(
     scope: &mut v8::PinScope<'s, 'i>,
-    _host_options: v8::Local<'s, v8::Data>,
     referrer: v8::Local<'s, v8::Value>,
     specifier: v8::Local<'s, v8::String>,
     attributes: v8::Local<'s, v8::FixedArray>,
@@ -42,17 +42,16 @@ pub(crate) fn import_dynamically<'s, 'i>(
     Some(resolver.get_promise(scope))
 }
 
-/// V8 asks for `import.source(specifier)`.
-pub(crate) fn import_with_phase<'s, 'i>(
+/// V8 asks for `import(specifier)` or `import.source(specifier)`.
+pub(crate) fn import<'s, 'i>(
     scope: &mut v8::PinScope<'s, 'i>,
-    host_options: v8::Local<'s, v8::Data>,
     referrer: v8::Local<'s, v8::Value>,
     specifier: v8::Local<'s, v8::String>,
     phase: v8::ModuleImportPhase,
     attributes: v8::Local<'s, v8::FixedArray>,
 ) -> Option<v8::Local<'s, v8::Promise>> {
     if phase != v8::ModuleImportPhase::kSource {
-        return import_dynamically(scope, host_options, referrer, specifier, attributes);
+        return import_evaluated(scope, referrer, specifier, attributes);
     }
     let resolver = v8::PromiseResolver::new(scope)?;
     v8::tc_scope!(let scope, scope);
@@ -159,8 +158,8 @@ fn settle_with<'s>(
     // Counted up from one: exact as a double.
     let key: v8::Local<v8::Value> = v8::Number::new(scope, key as f64).into();
     let data = v8::Array::new_with_elements(scope, &[key, namespace]);
-    let fulfilled = v8::Function::builder(crate::api::args::guarded(on_evaluated)).data(data.into()).build(scope)?;
-    let rejected = v8::Function::builder(crate::api::args::guarded(on_failed)).data(key).build(scope)?;
+    let fulfilled = callbacks::function(on_evaluated).data(data.into()).build(scope)?;
+    let rejected = callbacks::function(on_failed).data(key).build(scope)?;
     evaluation.then2(scope, fulfilled, rejected)?;
     Some(())
 }

@@ -4,6 +4,7 @@ use super::ModuleContent;
 use super::builtin::resolve;
 use super::registry::{ModuleId, module_named};
 use crate::compat::Flag;
+use crate::guard::callbacks;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 
@@ -34,28 +35,26 @@ pub(super) fn not_found(state: &IsolateState, name: &str, importer: Option<&str>
 
 /// Links a module and all that it imports. `None` with an exception pending.
 pub(super) fn link(scope: &mut v8::PinScope<'_, '_>, module: v8::Local<'_, v8::Module>) -> Option<bool> {
-    module.instantiate_module2(scope, resolve_import, resolve_source)
+    callbacks::link(scope, module, resolve_import, resolve_source)
 }
 
 /// V8 asks for the module a static import means.
 fn resolve_import<'s>(
-    context: v8::Local<'s, v8::Context>,
+    scope: &mut v8::PinScope<'s, '_>,
     specifier: v8::Local<'s, v8::String>,
     attributes: v8::Local<'s, v8::FixedArray>,
     referrer: v8::Local<'s, v8::Module>,
 ) -> Option<v8::Local<'s, v8::Module>> {
-    v8::callback_scope!(unsafe scope, context);
     Some(static_import(scope, specifier, attributes, referrer)?.0)
 }
 
 /// V8 asks for what `import source` means: the content of the module, as an object.
 fn resolve_source<'s>(
-    context: v8::Local<'s, v8::Context>,
+    scope: &mut v8::PinScope<'s, '_>,
     specifier: v8::Local<'s, v8::String>,
     attributes: v8::Local<'s, v8::FixedArray>,
     referrer: v8::Local<'s, v8::Module>,
 ) -> Option<v8::Local<'s, v8::Object>> {
-    v8::callback_scope!(unsafe scope, context);
     let (_, id, importer) = static_import(scope, specifier, attributes, referrer)?;
     let state = IsolateState::of(scope);
     let source = source_of(scope, &state, &id);
@@ -130,15 +129,11 @@ pub(super) fn throw_no_source(scope: &mut v8::PinScope<'_, '_>, which: &str) {
 }
 
 /// V8 makes a module's `import.meta`. Only the new module registry has anything to say there.
-///
-/// # Safety
-/// V8 calls it on the isolate's thread with the live context; it must not be called otherwise.
-pub(crate) unsafe extern "C" fn import_meta(
-    context: v8::Local<v8::Context>,
-    module: v8::Local<v8::Module>,
-    meta: v8::Local<v8::Object>,
+pub(crate) fn import_meta(
+    scope: &mut v8::PinScope<'_, '_>,
+    module: v8::Local<'_, v8::Module>,
+    meta: v8::Local<'_, v8::Object>,
 ) {
-    v8::callback_scope!(unsafe scope, context);
     let state = IsolateState::of(scope);
     if !state.has_flag(Flag::NewModuleRegistry) {
         return;
@@ -156,9 +151,7 @@ pub(crate) unsafe extern "C" fn import_meta(
         ("filename", string(scope, path).into()),
         ("dirname", string(scope, folder).into()),
     ];
-    if let Some(resolve) =
-        v8::Function::builder(crate::api::args::guarded(resolve_url)).data(url_text.into()).build(scope)
-    {
+    if let Some(resolve) = callbacks::function(resolve_url).data(url_text.into()).build(scope) {
         values.push(("resolve", resolve.into()));
     }
     for (name, value) in values {

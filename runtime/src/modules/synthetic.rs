@@ -7,6 +7,7 @@ use super::link::{link, not_found};
 use super::registry::{ModuleId, OriginKind, Space, module_named, origin};
 use super::{CommonJs, ModuleContent, wasm};
 use crate::compat::Flag;
+use crate::guard::callbacks;
 use crate::isolate::state::IsolateState;
 use crate::js::{string, throw_error, throw_type_error};
 
@@ -30,7 +31,7 @@ pub(crate) fn create<'s>(
     if let ModuleContent::CommonJs(module) = content {
         names.extend(module.named_exports.iter().map(|name| string(scope, name)));
     }
-    Some(v8::Module::create_synthetic_module(scope, key, &names, evaluate_default))
+    Some(callbacks::synthetic_module(scope, key, &names, evaluate_default))
 }
 
 /// A built-in module; `None` when there is none of that name (nothing pending).
@@ -48,7 +49,7 @@ pub(crate) fn create_builtin<'s>(scope: &mut v8::PinScope<'s, '_>, id: &ModuleId
     let value: v8::Local<v8::Value> = exports.into();
     state.registry.borrow_mut().values.insert(id.clone(), v8::Global::new(scope, value));
     let key = string(scope, &id.name);
-    Some(v8::Module::create_synthetic_module(scope, key, &names, evaluate_builtin))
+    Some(callbacks::synthetic_module(scope, key, &names, evaluate_builtin))
 }
 
 /// The default export, for kinds whose value does not depend on running code. Outer `None`: an exception is pending.
@@ -72,10 +73,9 @@ fn value_of<'s>(scope: &mut v8::PinScope<'s, '_>, content: &ModuleContent) -> Op
 }
 
 fn evaluate_default<'s>(
-    context: v8::Local<'s, v8::Context>,
+    scope: &mut v8::PinScope<'s, '_>,
     module: v8::Local<'s, v8::Module>,
 ) -> Option<v8::Local<'s, v8::Value>> {
-    v8::callback_scope!(unsafe scope, context);
     let state = IsolateState::of(scope);
     let id = state.registry.borrow().id_of(module, scope)?;
     let value = state.registry.borrow().values.get(&id).map(|value| v8::Local::new(scope, value));
@@ -100,10 +100,9 @@ fn evaluate_default<'s>(
 }
 
 fn evaluate_builtin<'s>(
-    context: v8::Local<'s, v8::Context>,
+    scope: &mut v8::PinScope<'s, '_>,
     module: v8::Local<'s, v8::Module>,
 ) -> Option<v8::Local<'s, v8::Value>> {
-    v8::callback_scope!(unsafe scope, context);
     let state = IsolateState::of(scope);
     let id = state.registry.borrow().id_of(module, scope)?;
     let exports = state.registry.borrow().values.get(&id).map(|value| v8::Local::new(scope, value))?;
@@ -201,8 +200,7 @@ fn run_common_js<'s>(
     )?;
     let file = string(scope, name);
     let folder = string(scope, name.rsplit_once('/').map_or("", |(folder, _)| folder));
-    let require_function =
-        v8::Function::builder(crate::api::args::guarded(require_callback)).data(file.into()).build(scope)?;
+    let require_function = callbacks::function(require_callback).data(file.into()).build(scope)?;
     let receiver = v8::undefined(scope).into();
     let arguments = [require_function.into(), module_object.into(), exports.into(), file.into(), folder.into()];
     if function.call(scope, receiver, &arguments).is_none() {

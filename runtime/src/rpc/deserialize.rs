@@ -7,6 +7,7 @@ pub(crate) use super::cloned_error::Stack;
 use super::state::{self, Js, Keep, Met, RpcState};
 use super::{CapKind, Message, cloned_error, host_tag};
 use crate::dynamic::LoaderCap;
+use crate::guard::callbacks;
 use crate::invocation::InvocationId;
 use crate::isolate::state::IsolateState;
 use crate::js::throw_error;
@@ -94,7 +95,7 @@ fn read_body<'s>(
     let error_prototypes = js.error_prototypes.clone();
     let reader = Reader { caps: caps.to_vec(), parts, error_prototypes, stack };
     let context = scope.get_current_context();
-    let deserializer = v8::ValueDeserializer::new(scope, Box::new(reader), value);
+    let deserializer = callbacks::deserializer(scope, reader, value);
     v8::ValueDeserializerHelper::read_header(&deserializer, context)?;
     deserializer.read_value(context)
 }

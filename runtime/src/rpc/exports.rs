@@ -5,6 +5,7 @@
 //! be sent before it exists: they wait in the table.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -137,27 +138,31 @@ pub(crate) fn result_ready(
     }
 }
 
-/// A call failed: the calls on its result, those that wait and those on their way, fail alike.
+/// A call failed: the calls on its result, those that wait and those on their way, fail alike, and so do the calls on theirs.
 pub(crate) fn result_failed(rpc: &RpcState, invocation: &Rc<InvocationState>, id: ExportId, error: &RpcError) {
-    let queued = {
-        let mut exports = rpc.exports.borrow_mut();
-        let Some(export) = exports.get_mut(&id) else { return };
-        export.holds.push((0, Hold::new(invocation, HoldKind::Export)));
-        let pending = std::mem::replace(&mut export.state, State::Failed(error.clone()));
-        let State::Pending { queued, caller } = pending else { return };
-        if caller == Caller::Gone {
-            exports.remove(&id);
-        }
-        queued
-    };
-    for Queued { reply, result, .. } in queued {
-        if let Some(reply) = invocation.take_reply(reply) {
-            reply.send(Err(error.clone()));
-        }
-        if let Some(result) = result {
-            result_failed(rpc, invocation, result, error);
+    // One after the other and not one within the other: a program makes this chain as long as it likes, and the stack is not.
+    let mut failed = VecDeque::from([id]);
+    while let Some(id) = failed.pop_front() {
+        for Queued { reply, result, .. } in fail(rpc, invocation, id, error) {
+            if let Some(reply) = invocation.take_reply(reply) {
+                reply.send(Err(error.clone()));
+            }
+            failed.extend(result);
         }
     }
+}
+
+/// Notes that a result will not come; the calls that waited for it.
+fn fail(rpc: &RpcState, invocation: &Rc<InvocationState>, id: ExportId, error: &RpcError) -> Vec<Queued> {
+    let mut exports = rpc.exports.borrow_mut();
+    let Some(export) = exports.get_mut(&id) else { return Vec::new() };
+    export.holds.push((0, Hold::new(invocation, HoldKind::Export)));
+    let pending = std::mem::replace(&mut export.state, State::Failed(error.clone()));
+    let State::Pending { queued, caller } = pending else { return Vec::new() };
+    if caller == Caller::Gone {
+        exports.remove(&id);
+    }
+    queued
 }
 
 /// Adds what is to be called when the export is released. False when it is gone already.

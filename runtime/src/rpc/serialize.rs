@@ -11,6 +11,7 @@ use super::exports::{self, Own};
 use super::state::{Js, RpcState};
 use super::{Cap, MESSAGE_BYTES_MAX, Message, cloned_error, host_tag};
 use crate::compat::Flag;
+use crate::guard::callbacks;
 use crate::invocation::HoldKind;
 use crate::isolate::state::IsolateState;
 use crate::js::throw_error;
@@ -93,7 +94,7 @@ fn write_body<'s>(
             depth,
         };
         let context = scope.get_current_context();
-        let serializer = v8::ValueSerializer::new(scope, Box::new(writer));
+        let serializer = callbacks::serializer(scope, writer);
         v8::ValueSerializerHelper::write_header(&serializer);
         let written = serializer.write_value(context, value).unwrap_or(false);
         let refused: bool = Cell::get(&refused);

@@ -1,13 +1,13 @@
 //! Which process a pass goes to, and what becomes of it when the process goes.
 
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use libtest_mimic::Trial;
 use loaderd_harness::{
-    CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, CodeExecutor, CodeHostCall, CodeHostCallOutcome,
-    HostCallFuture, NetworkPolicy, PassFailure, PassHost, Tenant,
+    CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, CodeExecutionResult, CodeExecutor, CodeHostCall,
+    CodeHostCallOutcome, HostCallFuture, NetworkPolicy, PassFailure, PassHost, Tenant,
 };
 use loaderd_loader::sandbox::{Restart, SandboxConfig, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions, ModuleSource, WorkerCode};
@@ -36,6 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
         ("a_host_that_blocks_its_runtime_holds_up_nobody_else", || runtime().block_on(blocking_host())),
         ("a_runtime_that_goes_takes_no_process_with_it", || runtime().block_on(runtimes_that_go())),
+        ("a_trap_that_v8_did_not_announce_is_no_memory_limit", || runtime().block_on(unannounced_trap())),
         ("tails_are_refused_by_name", || runtime().block_on(tails_are_refused())),
     ];
     tests
@@ -292,4 +293,67 @@ async fn deaf_builtin() -> Result<(), String> {
     expect("limits counted as met", &beyond.counts.iter().sum::<u64>(), &1)?;
     let beyond = Duration::from_micros(beyond.sum_us);
     expect("whether the time past the limit is told", &(beyond > Duration::from_millis(500)), &true)
+}
+
+/// A thread meets a trap of which V8 has said nothing, as a failed check of compiled code is: its pass is told that this was
+/// no limit of its own, its neighbour that it was not at fault, and the process counts as one in which V8 failed.
+async fn unannounced_trap() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
+    let host = Gate::new();
+    let neighbour = async { message_of(&pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await) };
+    let spinning = async {
+        host.seen(1).await?;
+        let limits = CodeExecutionLimits { cpu_millis: None, ..wall(PATIENCE) };
+        Ok::<_, String>(message_of(&pass(&broker.executor, &host, "async () => { for (;;); }", limits).await))
+    };
+    let trapping = async {
+        host.seen(1).await?;
+        let process = broker.sandboxes.pids()[0];
+        let deadline = Instant::now() + PATIENCE;
+        let thread = loop {
+            match busy_isolate(process)? {
+                Some(thread) => break thread,
+                None if Instant::now() < deadline => tokio::time::sleep(Duration::from_millis(5)).await,
+                None => return Err("no isolate is busy".to_owned()),
+            }
+        };
+        // SAFETY: asks the system for a signal to a thread of another process.
+        match unsafe { libc::syscall(libc::SYS_tgkill, process, thread, libc::SIGTRAP) } {
+            0 => broker.until("it is counted", |metrics| metrics.restarted(Restart::V8Check) == 1).await,
+            _ => Err(std::io::Error::last_os_error().to_string()),
+        }
+    };
+    let (neighbour, spinning, trapped) = futures::future::join3(neighbour, spinning, trapping).await;
+    trapped?;
+    let terminated = |message: &str| format!("{TERMINATED}: {message}");
+    expect("the pass", &spinning?, &terminated("internal error: the isolate running this Worker was ended"))?;
+    let innocent =
+        "The sandbox process of this Worker ended because of another Worker in it; this Worker was not at fault.";
+    expect("its neighbour", &neighbour, &terminated(innocent))
+}
+
+fn message_of(outcome: &Result<CodeExecutionResult, PassFailure>) -> String {
+    match outcome {
+        Ok(result) => result.value.as_str().to_owned(),
+        Err(PassFailure::Error(error)) => format!("{}: {error}", error.error.tag()),
+        Err(other) => other.to_string(),
+    }
+}
+
+/// The thread of an isolate that has used some CPU time and runs now.
+fn busy_isolate(process: i32) -> Result<Option<i32>, String> {
+    /// Clock ticks of 10 ms. None of the isolates that wait to be used has needed as much.
+    const BUSY_TICKS: u64 = 20;
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).map_err(|error| error.to_string())?;
+    for task in tasks.flatten() {
+        // A thread may end meanwhile.
+        let Ok(stat) = std::fs::read_to_string(task.path().join("stat")) else { continue };
+        let Some((name, fields)) = stat.rsplit_once(") ") else { continue };
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let ticks = fields.get(11).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or(0);
+        if name.ends_with("(isolate") && ticks >= BUSY_TICKS {
+            return Ok(task.file_name().to_str().and_then(|thread| thread.parse().ok()));
+        }
+    }
+    Ok(None)
 }

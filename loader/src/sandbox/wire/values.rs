@@ -236,6 +236,7 @@ pub(in crate::sandbox) fn write_cause(cause: Cause) -> schema::Cause {
         Cause::Canceled => schema::Cause::Canceled,
         Cause::Shutdown => schema::Cause::Shutdown,
         Cause::Condemned => schema::Cause::Condemned,
+        Cause::InternalError => schema::Cause::InternalError,
     }
 }
 
@@ -248,6 +249,7 @@ pub(in crate::sandbox) fn read_cause(cause: schema::Cause) -> Cause {
         schema::Cause::Canceled => Cause::Canceled,
         schema::Cause::Shutdown => Cause::Shutdown,
         schema::Cause::Condemned => Cause::Condemned,
+        schema::Cause::InternalError => Cause::InternalError,
     }
 }
 

@@ -33,11 +33,31 @@ fn throw_parser_error(scope: &mut v8::PinScope<'_, '_>, error: &str) {
     throw_type_error(scope, &format!("Parser error: {error}"));
 }
 
+/// How deep the parentheses and brackets of a selector may nest: the library that reads it calls itself for each.
+const SELECTOR_DEPTH_MAX: usize = 64;
+
+/// The selector that a text is, or why it is none, in the parser's words.
+fn selector(text: &str) -> Result<Selector, String> {
+    // Also counts what is in quotes, where nothing nests; nobody writes that much of it.
+    let mut depth = 0_usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > SELECTOR_DEPTH_MAX {
+            return Err("The selector is nested too deeply.".to_owned());
+        }
+    }
+    text.parse().map_err(|error: lol_html::errors::SelectorError| error.to_string())
+}
+
 /// `checkSelector(text)`: throws when it is none.
 fn check_selector(scope: &mut v8::PinScope<'_, '_>, args: Arguments<'_>, _: Returned<'_>) {
     let text = args.get(0).to_rust_string_lossy(scope);
-    if let Err(error) = text.parse::<Selector>() {
-        throw_parser_error(scope, &error.to_string());
+    if let Err(error) = selector(&text) {
+        throw_parser_error(scope, &error);
     }
 }
 
@@ -78,7 +98,7 @@ fn read_handlers(scope: &mut v8::PinScope<'_, '_>, list: v8::Local<'_, v8::Value
             Handlers::Document { doctype: first, comments, text, end }
         } else {
             // JavaScript has checked it.
-            let selector = selector.to_rust_string_lossy(scope).parse().ok()?;
+            let selector = self::selector(&selector.to_rust_string_lossy(scope)).ok()?;
             Handlers::Element { selector, element: first, comments, text }
         });
     }

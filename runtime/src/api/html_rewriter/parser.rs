@@ -8,7 +8,6 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -24,6 +23,7 @@ use lol_html::{
 
 use super::super::Host;
 use super::super::charge::Charge;
+use crate::guard::{self, Callback};
 
 /// The parser's stack, in bytes. Pages of it that are never touched cost nothing but addresses.
 const STACK_BYTES: usize = 256 << 10;
@@ -193,22 +193,22 @@ impl Parser {
         }
         // Taken out, so that nothing can resume a parser that is running.
         let Some(mut parsing) = self.parsing.borrow_mut().take() else { return Ok(Step::End) };
-        // A panic may not cross V8's frames, which are below the caller's.
-        let resumed = catch_unwind(AssertUnwindSafe(|| parsing.resume(command)));
+        // A panic of the parser's is one of ours, and leaves this parser in order.
+        let resumed = guard::contain(Callback::Function, || parsing.resume(command));
         self.charges.borrow_mut().output.set(self.shared.output.borrow().capacity());
         match resumed {
-            Ok(CoroutineResult::Yield(step)) => {
+            Some(CoroutineResult::Yield(step)) => {
                 if step == Step::Input {
                     self.charges.borrow_mut().input.set(0);
                 }
                 *self.parsing.borrow_mut() = Some(parsing);
                 Ok(step)
             }
-            Ok(CoroutineResult::Return(result)) => {
+            Some(CoroutineResult::Return(result)) => {
                 self.close();
                 result.map(|()| Step::End)
             }
-            Err(_) => {
+            None => {
                 self.close();
                 Err("The parser failed.".to_owned())
             }

@@ -9,6 +9,7 @@ use super::super::args::{set_function, string};
 use super::super::resources;
 use super::parser::{Inserted, Parser, Token};
 use super::{Arguments, Returned, throw_parser_error};
+use crate::guard::callbacks;
 
 pub(in super::super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, target, "read", read)?;
@@ -261,7 +262,7 @@ fn instances(scope: &mut v8::PinScope<'_, '_>, args: Arguments<'_>, mut result: 
     else {
         return;
     };
-    let class = v8::FunctionTemplate::new(scope, constructed);
+    let class = callbacks::template(scope, constructed);
     let template = class.instance_template(scope);
     let accessors = v8::Array::new_with_elements(scope, &[args.get(2), args.get(3)]);
     for (list, settable) in [(writable, true), (others, false)] {
@@ -270,13 +271,12 @@ fn instances(scope: &mut v8::PinScope<'_, '_>, args: Arguments<'_>, mut result: 
             else {
                 return;
             };
-            let mut accessor = v8::AccessorConfiguration::new(read_instance).data(accessors.into());
-            accessor = if settable {
-                accessor.setter(write_instance)
+            let accessor = if settable {
+                callbacks::writable_accessor(read_instance, write_instance)
             } else {
-                accessor.property_attribute(v8::PropertyAttribute::READ_ONLY)
+                callbacks::accessor(read_instance).property_attribute(v8::PropertyAttribute::READ_ONLY)
             };
-            template.set_accessor_with_configuration(name, accessor);
+            template.set_accessor_with_configuration(name, accessor.data(accessors.into()));
         }
     }
     if let Some(class) = class.get_function(scope) {

@@ -32,6 +32,14 @@ pub(super) const CASES: &[(&str, &str, &str)] = &[
         "let p = service; for (let i = 0; i < 100; i++) p = p.x; return p",
         "TypeError: RPC pipelined property path is too deep (max 64).",
     ),
+    (
+        "a long chain of calls on the result of one that fails",
+        "let fail; let p = service.call(() => new Promise((_, reject) => { fail = reject; })); const all = [p];
+         for (let n = 0; n < 5000; n++) all.push(p = p.x());
+         await service.echo(1); fail(new Error('no'));
+         return new Set((await Promise.allSettled(all)).map(({ reason }) => String(reason))).size",
+        "1",
+    ),
     ("handler", "return ctx.exports.handler.one(5)", r#"[5,"object","ExecutionContext"]"#),
     (
         "handler with two arguments",
