@@ -9,7 +9,6 @@ use crate::isolate::inbox::Shared;
 use crate::isolate::state::IsolateState;
 use crate::limits::Cause;
 use crate::limits::memory::{MemoryMeter, allocator};
-use crate::limits::watchdog;
 use crate::modules::dynamic::give_up_unsettled;
 use crate::rpc::state::RpcState;
 
@@ -30,10 +29,7 @@ impl Vm {
     /// Creates the isolate on the calling thread, which it never leaves.
     pub(crate) fn new(config: &IsolateConfig, shared: &Arc<Shared>) -> Self {
         let flag = shared.clone();
-        let memory = MemoryMeter::new(config.memory_bytes_max, move || {
-            flag.end(Cause::ExceededMemory);
-            watchdog::look();
-        });
+        let memory = MemoryMeter::new(config.memory_bytes_max, move || flag.end(Cause::ExceededMemory));
         let params = v8::CreateParams::default()
             .heap_limits(0, config.memory_bytes_max)
             .array_buffer_allocator(allocator(&memory))

@@ -310,6 +310,10 @@ impl Shared {
     /// Ends the isolate: the first cause wins, running JavaScript is terminated, the thread is told.
     pub(crate) fn end(&self, cause: Cause) {
         self.end_by(cause, 0);
+        if self.turn.runs() {
+            // It may be in a builtin that ignores its end, which nobody else finds out.
+            watchdog::look();
+        }
     }
 
     /// Ends the isolate for a limit the running scope met.

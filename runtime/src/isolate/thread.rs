@@ -323,6 +323,7 @@ impl Thread {
         self.watch.enter(self.turn, started.saturating_add(budget), budget);
         self.vm.turn(V8_TASKS_PER_TURN_MAX, work);
         self.watch.leave();
+        self.shared.turn.over();
         let used = this_thread_ns().saturating_sub(started).saturating_sub(self.vm.state.asides.used_ns());
         if let Payer::Invocation(invocation) = &payer {
             invocation.charge_cpu_ns(used);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Readings of the CPU clock of the turn's thread, in ns. That thread alone writes them.
 #[derive(Debug, Default)]
 pub(crate) struct TurnClock {
-    /// When the turn began, later by what it has done beside its work.
+    /// When the turn began, later by what it has done beside its work; 0: none runs.
     began_ns: AtomicU64,
     /// When it began what it does beside its work now; 0: it does its work.
     aside_ns: AtomicU64,
@@ -16,6 +16,16 @@ impl TurnClock {
     pub(crate) fn begin(&self, reading_ns: u64) {
         self.began_ns.store(reading_ns, Relaxed);
         self.aside_ns.store(0, Relaxed);
+    }
+
+    /// The turn is over, and counted by its own thread.
+    pub(crate) fn over(&self) {
+        self.began_ns.store(0, Relaxed);
+    }
+
+    /// Whether a turn runs.
+    pub(crate) fn runs(&self) -> bool {
+        self.began_ns.load(Relaxed) != 0
     }
 
     /// What follows is not the turn's own.
@@ -35,7 +45,10 @@ impl TurnClock {
             0 => reading_ns,
             aside => aside.min(reading_ns),
         };
-        until.saturating_sub(self.began_ns.load(Relaxed))
+        match self.began_ns.load(Relaxed) {
+            0 => 0,
+            began => until.saturating_sub(began),
+        }
     }
 }
 
@@ -53,5 +66,7 @@ mod tests {
         turn.end_aside(20);
         assert_eq!(turn.used_ns(170), 50, "afterwards");
         assert_eq!(turn.used_ns(0), 0, "a clock that cannot be read");
+        turn.over();
+        assert_eq!(turn.used_ns(170), 0, "counted by its thread");
     }
 }
