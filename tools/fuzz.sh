@@ -10,8 +10,16 @@ shift || true
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
 
-cargo +nightly --version >/dev/null 2>&1 || die "the fuzzer needs a nightly compiler: rustup toolchain install nightly --profile minimal"
-command -v cargo-fuzz >/dev/null || die "cargo-fuzz is missing: cargo install cargo-fuzz"
+if ! cargo +nightly --version >/dev/null 2>&1; then
+  command -v rustup >/dev/null || die "the fuzzer needs a nightly compiler, which rustup installs: install Rust with rustup"
+  say "installing a nightly compiler …"
+  rustup --quiet toolchain install nightly --profile minimal --no-self-update ||
+    die "rustup could not install a nightly compiler"
+fi
+if ! command -v cargo-fuzz >/dev/null; then
+  say "installing cargo-fuzz (compiled here, about a minute) …"
+  cargo install --quiet --locked cargo-fuzz || die "cargo could not install cargo-fuzz"
+fi
 
 # Without a sanitizer: ours is safe Rust, and V8's library was built without one. Versions are those of the project.
 [ -f fuzz/Cargo.lock ] || cp Cargo.lock fuzz/Cargo.lock
