@@ -5,10 +5,12 @@ use std::io;
 use std::time::Duration;
 
 use futures::future::{join, join_all};
+use loaderd_loader::sandbox::Sandboxes;
 use loaderd_loader::{GlobalOutbound, WorkerCode, WorkerLoader};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::plain::Plain;
+use tokio::sync::Notify;
 
 use crate::loaderd::Loaderd;
 use crate::stats::{Samples, show};
@@ -20,6 +22,8 @@ const SPINNERS: [usize; 4] = [1, 2, 8, 32];
 const CELL_CPU: Duration = Duration::from_millis(1500);
 /// Samples of a cell, where its CPU time allows.
 const CELL_SAMPLES_MAX: usize = 200;
+/// Samples of a cell, whatever CPU time they take.
+const CELL_SAMPLES_MIN: usize = 8;
 
 const SPIN: &str = "import { WorkerEntrypoint } from 'cloudflare:workers';
 export default class extends WorkerEntrypoint { run() { for (;;); } }";
@@ -61,7 +65,7 @@ pub(crate) async fn print_overshoot(mode: &str, loader: &WorkerLoader) -> io::Re
 }
 
 async fn overshoot(loader: &WorkerLoader, limit_ms: u32, spinners: usize) -> io::Result<String> {
-    let wanted = (CELL_CPU.as_millis() as usize).div_ceil(limit_ms as usize).min(CELL_SAMPLES_MAX);
+    let wanted = (CELL_CPU.as_millis() as usize).div_ceil(limit_ms as usize).clamp(CELL_SAMPLES_MIN, CELL_SAMPLES_MAX);
     let mut beyond = Vec::new();
     while beyond.len() < wanted {
         let round = join_all((0..spinners).map(|_| spin(loader, limit_ms))).await;
@@ -71,9 +75,19 @@ async fn overshoot(loader: &WorkerLoader, limit_ms: u32, spinners: usize) -> io:
     Ok(format!("{} / {} (n={})", show(samples.p50()), show(samples.p99()), samples.len()))
 }
 
+/// Where a pass and the programs that spin beside it run.
+pub(crate) struct Neighbourhood<'a> {
+    pub(crate) name: &'static str,
+    /// Runs the pass.
+    pub(crate) loaderd: &'a Loaderd,
+    /// Runs what spins.
+    pub(crate) loader: &'a WorkerLoader,
+    pub(crate) sandboxes: Option<&'a Sandboxes>,
+}
+
 /// Prints how long a trivial pass takes while others spin, each to a limit of 200 ms, again and again.
 pub(crate) async fn print_neighbours(
-    modes: &[(&str, &Loaderd, &WorkerLoader)],
+    neighbourhoods: &[Neighbourhood<'_>],
     served: Vec<(&str, Vec<Duration>)>,
     passes: usize,
 ) -> io::Result<()> {
@@ -81,10 +95,15 @@ pub(crate) async fn print_neighbours(
     let heading = std::iter::once("none spins".to_owned());
     let heading = heading.chain(SPINNERS.iter().map(|count| format!("{count} spinning")));
     let mut table = Table::new(std::iter::once(String::new()).chain(heading));
-    for (name, loaderd, loader) in modes {
-        let mut row = vec![(*name).to_owned(), cell(loaderd.neighbour(passes).await?)];
-        for spinners in SPINNERS {
-            row.push(cell(beside(loaderd, loader, spinners, passes).await?));
+    let mut notes = Vec::new();
+    for here in neighbourhoods {
+        let mut row = vec![here.name.to_owned()];
+        for spinners in std::iter::once(0).chain(SPINNERS) {
+            let (durations, started) = beside(here, spinners, passes).await?;
+            row.push(cell(durations));
+            if started > 0 {
+                notes.push(format!("{}, {spinners} spinning: {started} sandbox processes were started", here.name));
+            }
         }
         table.row(row);
     }
@@ -92,26 +111,45 @@ pub(crate) async fn print_neighbours(
         table.row([name.to_owned(), "–".to_owned(), cell(durations)]);
     }
     table.print();
+    for note in notes {
+        println!("{note}");
+    }
     Ok(())
 }
 
-async fn beside(loaderd: &Loaderd, loader: &WorkerLoader, spinners: usize, passes: usize) -> io::Result<Vec<Duration>> {
-    let over = Cell::new(false);
+/// How long passes take, and how many sandbox processes were started meanwhile. Those that the programs that spin need are
+/// there before.
+async fn beside(here: &Neighbourhood<'_>, spinners: usize, passes: usize) -> io::Result<(Vec<Duration>, u64)> {
+    let (over, spun, all_spun) = (Cell::new(false), Cell::new(0), Notify::new());
     let spinning = join_all((0..spinners).map(|_| async {
         while !over.get() {
-            spin(loader, 200).await?;
+            spin(here.loader, 200).await?;
+            spun.set(spun.get() + 1);
+            if spun.get() >= spinners {
+                all_spun.notify_one();
+            }
         }
         io::Result::Ok(())
     }));
+    let started = || here.sandboxes.map_or(0, |sandboxes| sandboxes.metrics().started);
+    let measure = async {
+        if spinners > 0 {
+            all_spun.notified().await;
+        }
+        here.loaderd.warm_up(passes).await?;
+        let before = started();
+        let durations = here.loaderd.neighbour(passes).await?;
+        io::Result::Ok((durations, started() - before))
+    };
     let measured = async {
-        let durations = loaderd.neighbour(passes).await;
+        let measured = measure.await;
         over.set(true);
-        durations
+        measured
     };
     // Until the last of them has met its limit: given up, they would go on and disturb what is measured next.
-    let (durations, spun) = join(measured, spinning).await;
+    let (measured, spun) = join(measured, spinning).await;
     spun.into_iter().collect::<io::Result<Vec<()>>>()?;
-    durations
+    measured
 }
 
 fn cell(durations: Vec<Duration>) -> String {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures::future::{join, join_all};
 use loaderd_harness::{
     CodeExecutionLimits, CodeExecutionNamespace, CodeExecutionRequest, CodeExecutor, CodeHostCall, CodeHostCallOutcome,
-    HostCallFuture, HostEnd, NetworkPolicy, PassHost,
+    HostCallFuture, HostEnd, NetworkPolicy, PassHost, Tenant,
 };
 use loaderd_loader::WorkerLoader;
 use tokio::sync::Semaphore;
@@ -23,6 +23,9 @@ const ONE_CALL: &str = "async () => await host.call(1)";
 const THOUSAND_CALLS: &str =
     "async () => { let sum = 0; for (let i = 0; i < 1000; i += 1) sum += await host.call(i); return sum; }";
 const HELD: &str = "async () => await host.call('stay')";
+
+/// Passes before the first one that counts.
+const WARM_UP: usize = 10;
 
 /// Answers each call with its argument, except `"stay"`, which it answers when told to.
 pub(crate) struct Host {
@@ -102,7 +105,7 @@ impl Loaderd {
     /// A pass did not answer as it must.
     pub(crate) async fn measure(&self, name: &str, effort: Effort) -> io::Result<Contender> {
         let bytes_per_isolate = match self.place {
-            Where::InProcess => Some(self.bytes_per_isolate().await?),
+            Where::InProcess => Some(self.bytes_per_isolate(ISOLATES_HELD).await?),
             // More than may be alive at once there.
             Where::Sandboxes => None,
         };
@@ -117,6 +120,11 @@ impl Loaderd {
             passes_per_second: Some(self.passes_per_second(effort.rate_time).await?),
             bytes_per_isolate,
         })
+    }
+
+    /// A trivial pass.
+    pub(crate) async fn trivial(&self) -> io::Result<()> {
+        self.pass(TRIVIAL, "1").await
     }
 
     /// One pass; its value must be the expected JSON text.
@@ -135,7 +143,7 @@ impl Loaderd {
         source: &str,
         expected: &str,
     ) -> io::Result<Vec<Duration>> {
-        for _ in 0..count.min(10) {
+        for _ in 0..count.min(WARM_UP) {
             self.pass(source, expected).await?;
         }
         let mut durations = Vec::with_capacity(count);
@@ -150,9 +158,26 @@ impl Loaderd {
         Ok(durations)
     }
 
+    /// Where its isolates are.
+    pub(crate) fn place(&self) -> Where {
+        self.place
+    }
+
+    /// Runs passes, so that what the first ones take is there.
+    pub(crate) async fn warm_up(&self, passes: usize) -> io::Result<()> {
+        self.durations(passes.min(WARM_UP), Pace::Paused, TRIVIAL, "1").await.map(drop)
+    }
+
     /// How long a trivial pass takes beside whatever else runs.
     pub(crate) async fn neighbour(&self, count: usize) -> io::Result<Vec<Duration>> {
         self.durations(count, Pace::Paused, TRIVIAL, "1").await
+    }
+
+    /// The same on behalf of somebody else.
+    pub(crate) fn for_tenant(&self, label: &str) -> io::Result<Self> {
+        let tenant = Tenant::new(label).map_err(io::Error::other)?;
+        let executor = self.executor.for_tenant(tenant);
+        Ok(Self { executor, host: self.host.clone(), place: self.place })
     }
 
     async fn passes_per_second(&self, time: Duration) -> io::Result<f64> {
@@ -169,8 +194,8 @@ impl Loaderd {
         Ok(f64::from(one? + other?) / started.elapsed().as_secs_f64())
     }
 
-    /// Each isolate is held by a pass that waits for its host.
-    async fn bytes_per_isolate(&self) -> io::Result<f64> {
+    /// Resident memory for each of so many isolates, held by a pass that waits for its host.
+    pub(crate) async fn bytes_per_isolate(&self, held: u32) -> io::Result<f64> {
         self.pass(TRIVIAL, "1").await?;
         // The pool is full again at both moments, so it counts at neither.
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -178,13 +203,13 @@ impl Loaderd {
         let measured = async {
             tokio::time::sleep(Duration::from_secs(2)).await;
             let after = resident_bytes(process::id());
-            self.host.leave.add_permits(ISOLATES_HELD as usize);
+            self.host.leave.add_permits(held as usize);
             after
         };
-        let held = join_all((0..ISOLATES_HELD).map(|_| self.pass(HELD, "\"stay\"")));
-        let (after, passes) = join(measured, held).await;
+        let passes = join_all((0..held).map(|_| self.pass(HELD, "\"stay\"")));
+        let (after, passes) = join(measured, passes).await;
         passes.into_iter().collect::<io::Result<Vec<()>>>()?;
-        Ok((after as f64 - before as f64) / f64::from(ISOLATES_HELD))
+        Ok((after as f64 - before as f64) / f64::from(held))
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `loaderd`, `served`, `node` | how each contender runs a program, and how that is timed |
 //! | `web` | everyday tasks of a Worker over HTTP: requests per second, CPU time per request |
 //! | `creation` | what an isolate without code costs |
+//! | `process_mode` | what sandbox processes cost |
 //! | `limits` | how exactly CPU limits hold, and what spinning programs cost their neighbours |
 //! | `figures`, `table`, `stats` | what was measured, and how it is shown |
 //! | `http`, `memory` | a client for servers; resident memory from /proc |
@@ -17,6 +18,7 @@ mod limits;
 mod loaderd;
 mod memory;
 mod node;
+mod process_mode;
 mod served;
 mod stats;
 mod table;
@@ -32,6 +34,7 @@ use loaderd_loader::pool::PoolConfig;
 use loaderd_loader::sandbox::{SandboxConfig, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions};
 
+use crate::limits::Neighbourhood;
 use crate::loaderd::{Loaderd, Where};
 use crate::served::Server;
 
@@ -88,6 +91,8 @@ struct Arguments {
 enum Part {
     /// Fresh passes, host calls, memory.
     Passes,
+    /// What sandbox processes cost.
+    ProcessMode,
     /// Everyday tasks of a Worker over HTTP.
     Web,
     /// How exactly limits hold, and what spinning programs cost their neighbours.
@@ -133,7 +138,7 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     let loader = host.loader(LoaderOptions::default());
     let in_process = Loaderd::new(loader.clone(), Where::InProcess);
     let sandboxes = Sandboxes::new(SandboxConfig::new(vec!["loaderd-bench".to_owned(), SANDBOX.to_owned()]))?;
-    let sandboxed = LoaderHost::new(sandboxes, HostLimits::default(), tokio::runtime::Handle::current());
+    let sandboxed = LoaderHost::new(sandboxes.clone(), HostLimits::default(), tokio::runtime::Handle::current());
     let sandboxed_loader = sandboxed.loader(LoaderOptions::default());
     let in_sandboxes = Loaderd::new(sandboxed_loader.clone(), Where::Sandboxes);
     if arguments.wants(Part::Charges) {
@@ -141,6 +146,10 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     }
     if arguments.wants(Part::Passes) {
         measure_passes(&in_process, &in_sandboxes, arguments, effort).await?;
+    }
+    if arguments.wants(Part::ProcessMode) {
+        let modes = [("loaderd, in process", &in_process), ("loaderd, sandboxed", &in_sandboxes)];
+        process_mode::print(&modes, &sandboxes, effort).await?;
     }
     if arguments.wants(Part::Web) {
         let figures = on_each_server(arguments, "web.capnp", |server| web::measure(server, effort));
@@ -151,9 +160,14 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
         let beside = on_each_server(arguments, "config.capnp", |server| server.beside_a_spinner(passes));
         limits::print_overshoot("in process", &loader).await?;
         limits::print_overshoot("sandboxed", &sandboxed_loader).await?;
-        let modes =
-            [("loaderd, in process", &in_process, &loader), ("loaderd, sandboxed", &in_sandboxes, &sandboxed_loader)];
-        limits::print_neighbours(&modes, beside, passes).await?;
+        let stranger = in_sandboxes.for_tenant("neighbour")?;
+        let here = |name, loaderd, loader, sandboxes| Neighbourhood { name, loaderd, loader, sandboxes };
+        let neighbourhoods = [
+            here("loaderd, in process", &in_process, &loader, None),
+            here("loaderd, sandboxed", &in_sandboxes, &sandboxed_loader, Some(&*sandboxes)),
+            here("loaderd, sandboxed, of another tenant", &stranger, &sandboxed_loader, Some(&*sandboxes)),
+        ];
+        limits::print_neighbours(&neighbourhoods, beside, passes).await?;
     }
     Ok(())
 }
