@@ -54,6 +54,8 @@ pub struct SandboxConfig {
     pub isolates_warm: usize,
     /// Resident memory beside that of its live Workers with which a process is retired, in bytes.
     pub retire_rss_bytes: u64,
+    /// How long a tenant keeps a process that it does not use, when another that has some wants more.
+    pub idle_kept: Duration,
     /// Workers that may wait for a process.
     pub waiting_max: usize,
     pub stderr: Stderr,
@@ -72,6 +74,7 @@ impl SandboxConfig {
             workers_per_life_max: 2_000,
             isolates_warm: 4,
             retire_rss_bytes: 512 << 20,
+            idle_kept: Duration::from_secs(10),
             waiting_max: 1024,
             stderr: Stderr::Discard,
         }
@@ -321,20 +324,25 @@ impl Shared {
         least
     }
 
-    /// All processes belong to somebody: one of another tenant makes room. Its end comes back to `place_waiting`.
+    /// All processes belong to somebody: one of another tenant makes room, unless that would only take from who has little.
+    /// Its end comes back to `place_waiting`.
     fn make_room(&self, state: &State, tenant: &Option<Arc<str>>) {
         if state.processes.iter().any(|process| process.is_closed()) {
             // One is on its way out already.
             return;
         }
         let of = |process: &Process| process.tenant.get().cloned().flatten();
+        let held = |by: &Option<Arc<str>>| state.processes.iter().filter(|process| of(process) == *by).count();
+        let mine = held(tenant);
         let others = || state.processes.iter().filter(|process| of(process) != *tenant);
-        let idle = others().find(|process| process.active.load(SeqCst) == 0);
-        // Else one that is emptied by taking no more, of whoever has most, where that is more than one.
-        let crowded = || {
-            let held = |process: &Process| state.processes.iter().filter(|other| of(other) == of(process)).count();
-            others().filter(|process| held(process) > 1).max_by_key(|process| held(process))
-        };
+        let has_more = |process: &Process| held(&of(process)) > mine + 1;
+        // Whoever has none takes what is idle. So does anybody else, but not what its owner used only just now.
+        let idle = others()
+            .filter(|process| process.active.load(SeqCst) == 0)
+            .filter(|process| mine == 0 || has_more(process) || process.unused_for() >= self.config.idle_kept)
+            .max_by_key(|process| process.unused_for());
+        // Else one that is emptied by taking no more, of whoever has most.
+        let crowded = || others().filter(|process| has_more(process)).max_by_key(|process| held(&of(process)));
         if let Some(process) = idle.or_else(crowded) {
             process.retire();
         }

@@ -96,6 +96,8 @@ pub(super) struct Process {
     /// Workers it was ever given.
     pub(super) given: AtomicUsize,
     pub(super) tenant: OnceLock<Option<Arc<str>>>,
+    /// When a Worker last left it, or it was started.
+    used: Mutex<Instant>,
     retired: AtomicBool,
     killed: OnceLock<Kill>,
     welcomed: AtomicBool,
@@ -160,6 +162,7 @@ impl Process {
             active: AtomicUsize::new(0),
             given: AtomicUsize::new(0),
             tenant: OnceLock::new(),
+            used: Mutex::new(Instant::now()),
             retired: AtomicBool::new(false),
             killed: OnceLock::new(),
             welcomed: AtomicBool::new(false),
@@ -278,6 +281,7 @@ impl Process {
             on_end(crate::worker::never_ran(error));
         }
         worker.over(error.cause.unwrap_or(Cause::Shutdown));
+        *self.used.lock() = Instant::now();
         self.active.fetch_sub(1, SeqCst);
         if let Some(owner) = owner {
             owner.released(self);
@@ -357,6 +361,11 @@ impl Process {
             let own = cause_of(id).map(RpcError::ended);
             self.worker_gone(id, own.as_ref().unwrap_or(&error), None);
         }
+    }
+
+    /// How long ago a Worker last left it.
+    pub(super) fn unused_for(&self) -> Duration {
+        self.used.lock().elapsed()
     }
 
     /// Closes it once nobody is in it; it takes no more Workers meanwhile.

@@ -27,6 +27,9 @@ type Check = fn() -> Result<(), String>;
 pub(crate) fn trials() -> Vec<Trial> {
     let tests: Vec<(&str, Check)> = vec![
         ("tenants_never_share_a_process", || runtime().block_on(tenants())),
+        ("a_tenant_that_wants_more_leaves_others_theirs", || runtime().block_on(left_theirs())),
+        ("a_tenant_gets_what_others_do_not_use", || runtime().block_on(gets_the_unused())),
+        ("a_tenant_without_a_process_gets_one", || runtime().block_on(gets_one())),
         ("a_pass_that_has_not_started_is_placed_again", || runtime().block_on(placed_again())),
         ("a_pass_is_placed_again_once", || runtime().block_on(placed_again_once())),
         ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
@@ -172,6 +175,75 @@ async fn tenants() -> Result<(), String> {
         .map_err(|e| format!("{e}: {ends:?}"))
 }
 
+/// A broker with room for two passes, a process each, and two tenants. The second one has run a pass.
+async fn two_tenants(idle_kept: Duration) -> Result<(Broker, [CodeExecutor; 2]), String> {
+    let broker = Broker::start(&[REAL], |config| {
+        (config.processes_max, config.workers_per_process_max, config.idle_kept) = (2, 1, idle_kept);
+    })?;
+    let tenants = ["a", "b"].map(|label| broker.executor.for_tenant(Tenant::new(label).expect("a valid label")));
+    let host = Gate::new();
+    host.open();
+    expect("a pass of b", &end_of(&pass(&tenants[1], &host, WAITS, wall(PATIENCE)).await), &Ok("1".to_owned()))?;
+    broker.until("nobody is in the process", |metrics| metrics.workers == 0).await?;
+    Ok((broker, tenants))
+}
+
+/// One tenant has more passes than processes; another's process, not in use for the moment, stays that one's.
+async fn left_theirs() -> Result<(), String> {
+    let (broker, [a, b]) = two_tenants(PATIENCE * 60).await?;
+    let (host, open) = (Gate::new(), Gate::new());
+    open.open();
+    let many = join_all((0..3).map(|_| async { end_of(&pass(&a, &host, WAITS, wall(PATIENCE)).await) }));
+    let beside = async {
+        host.seen(1).await?;
+        broker.until("the others wait", |metrics| metrics.waiting == 2).await?;
+        for _ in 0..3 {
+            expect("a pass of b", &end_of(&pass(&b, &open, WAITS, wall(PATIENCE)).await), &Ok("1".to_owned()))?;
+        }
+        expect("processes started", &broker.sandboxes.metrics().started, &2)?;
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (many, beside) = futures::future::join(many, beside).await;
+    beside?;
+    expect("the passes of a", &many, &vec![Ok("1".to_owned()); 3])
+}
+
+/// The same, where the other has not used its process for long.
+async fn gets_the_unused() -> Result<(), String> {
+    let (_broker, [a, _]) = two_tenants(Duration::ZERO).await?;
+    let host = Gate::new();
+    let both = join_all((0..2).map(|_| async { end_of(&pass(&a, &host, WAITS, wall(PATIENCE)).await) }));
+    let seen = async {
+        host.seen(2).await?;
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (both, seen) = futures::future::join(both, seen).await;
+    seen?;
+    expect("the passes of a", &both, &vec![Ok("1".to_owned()); 2])
+}
+
+/// Both processes are another's, one of them just used: who has none gets that.
+async fn gets_one() -> Result<(), String> {
+    let (broker, [a, b]) = two_tenants(PATIENCE * 60).await?;
+    let newcomer = broker.executor.for_tenant(Tenant::new("c").expect("a valid label"));
+    let (host, open) = (Gate::new(), Gate::new());
+    open.open();
+    let held = async { end_of(&pass(&a, &host, WAITS, wall(PATIENCE)).await) };
+    let beside = async {
+        host.seen(1).await?;
+        for tenant in [&newcomer, &b, &newcomer] {
+            expect("a pass", &end_of(&pass(tenant, &open, WAITS, wall(PATIENCE)).await), &Ok("1".to_owned()))?;
+        }
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (held, beside) = futures::future::join(held, beside).await;
+    beside?;
+    expect("the pass of a", &held, &Ok("1".to_owned()))
+}
+
 /// A process dies that had been given a pass and had not begun it: the pass runs in the next one.
 async fn placed_again() -> Result<(), String> {
     let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
@@ -228,9 +300,9 @@ async fn killed_before_greeting() -> Result<(), String> {
         expect("a pass", &end_of(pass), &Err(TERMINATED.to_owned()))?;
     }
     expect("passes that ended", &broker.executor.metrics().ended.iter().sum::<u64>(), &(PASSES as u64))?;
-    let metrics = broker.sandboxes.metrics();
-    expect("processes that never started", &metrics.restarted(Restart::NeverStarted), &0)?;
-    expect("whether two were killed for each pass", &(metrics.restarted(Restart::Killed) >= 2 * PASSES as u64), &true)
+    let two_each = 2 * PASSES as u64;
+    broker.until("two are killed for each pass", |metrics| metrics.restarted(Restart::Killed) >= two_each).await?;
+    expect("processes that never started", &broker.sandboxes.metrics().restarted(Restart::NeverStarted), &0)
 }
 
 /// Processes that exit before they greet: whether a pass was to be in one or waited for one, it is told that it cannot start.
@@ -247,6 +319,7 @@ async fn none_starts() -> Result<(), String> {
         expect("whether it says why", &said.contains("no sandbox process can be started"), &true)
             .map_err(|wrong| format!("{wrong}: {said}"))?;
     }
+    broker.until("three never started", |metrics| metrics.restarted(Restart::NeverStarted) >= 3).await?;
     let metrics = broker.sandboxes.metrics();
     let other: u64 = metrics.restarts.iter().sum::<u64>() - metrics.restarted(Restart::NeverStarted);
     expect("processes that ended for another reason", &other, &0)
