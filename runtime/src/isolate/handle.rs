@@ -39,11 +39,10 @@ impl Isolate {
     /// [`spawn`](Self::spawn), and calls `ready` on the new thread when V8's part is done there. Must not block.
     /// Dropped without being called where the isolate could not be made.
     pub fn spawn_then(config: IsolateConfig, ready: impl FnOnce() + Send + 'static) -> Result<Self, SpawnError> {
-        let (sender, receiver) = crossbeam_channel::unbounded();
-        let shared = Arc::new(Shared::new(sender, config.inbox_len_max, config.idle.clone()));
+        let shared = Arc::new(Shared::new(config.inbox_len_max, config.idle.clone()));
         let isolate = Self(Arc::new(Owner { shared: shared.clone() }));
         shared.set_owner(isolate.downgrade());
-        thread::start(config, shared, receiver, Box::new(ready))?;
+        thread::start(config, shared, Box::new(ready))?;
         Ok(isolate)
     }
 

@@ -1,12 +1,7 @@
 //! What an isolate's thread does for its process while it waits.
 
 use std::fmt;
-use std::sync::atomic::{Ordering::SeqCst, fence};
 use std::time::Instant;
-
-use crossbeam_channel::Receiver;
-
-use super::inbox::{Item, Shared};
 
 /// Work of a process that the thread of an isolate with nothing to do can do itself: in a sandbox process, reading what
 /// the isolate waits for, so that it need not be woken when somebody else has read it.
@@ -31,23 +26,4 @@ pub trait Sleeper {
 
     /// The thread is awake.
     fn wake_up(&self);
-}
-
-/// An isolate's inbox, as its own thread sees it.
-pub(super) struct OwnInbox<'a> {
-    pub(super) shared: &'a Shared,
-    pub(super) inbox: &'a Receiver<Item>,
-}
-
-impl Sleeper for OwnInbox<'_> {
-    fn fall_asleep(&self) -> bool {
-        self.shared.asleep.store(true, SeqCst);
-        // Whoever puts something into the inbox looks at the flag after that. One of the two sees what the other did.
-        fence(SeqCst);
-        self.inbox.is_empty()
-    }
-
-    fn wake_up(&self) {
-        self.shared.asleep.store(false, SeqCst);
-    }
 }

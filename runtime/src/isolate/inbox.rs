@@ -2,12 +2,12 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst, fence};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
-use crossbeam_channel::Sender;
 use parking_lot::Mutex;
 
+use super::queue::{self, Queue};
 use super::{EntrypointSpec, Idle, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::guard::callbacks;
 use crate::invocation::meter::Meter;
@@ -90,10 +90,9 @@ type OnIsolateEnd = Box<dyn FnOnce(Cause) + Send>;
 
 /// What every handle, capability and the thread itself share.
 pub(crate) struct Shared {
-    sender: Sender<Item>,
-    /// What the thread does while it waits, and whether it sleeps in that, and has to be woken from it.
+    pub(super) queue: Queue,
+    /// What the thread does while it waits.
     idle: Option<Arc<dyn Idle>>,
-    pub(super) asleep: AtomicBool,
     /// Requests in the inbox; answers are not counted, since they are bounded by the calls that were allowed.
     waiting: AtomicUsize,
     inbox_len_max: usize,
@@ -126,11 +125,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(sender: Sender<Item>, inbox_len_max: usize, idle: Option<Arc<dyn Idle>>) -> Self {
+    pub(crate) fn new(inbox_len_max: usize, idle: Option<Arc<dyn Idle>>) -> Self {
         Self {
-            sender,
+            queue: Queue::default(),
             idle,
-            asleep: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             inbox_len_max,
             cause: AtomicU8::new(0),
@@ -384,13 +382,10 @@ impl Shared {
 
     /// Puts anything else into the inbox. When the isolate is gone the item is dropped, which answers what it held.
     pub(crate) fn post(&self, item: Item) {
-        let _ = self.sender.send(item);
-        if let Some(idle) = &self.idle {
-            // See `OwnInbox::fall_asleep`.
-            fence(SeqCst);
-            if self.asleep.swap(false, SeqCst) {
-                idle.wake();
-            }
+        if self.queue.put(item) == queue::Wake::Idle
+            && let Some(idle) = &self.idle
+        {
+            idle.wake();
         }
     }
 

@@ -7,6 +7,7 @@ mod handle;
 mod hung;
 mod idle;
 pub(crate) mod inbox;
+mod queue;
 pub(crate) mod state;
 mod thread;
 pub(crate) mod timers;

@@ -4,10 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError};
-
 use super::hung::Suspects;
-use super::idle::OwnInbox;
 use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
@@ -37,18 +34,17 @@ const V8_TASKS_PER_TURN_MAX: usize = 64;
 pub(super) fn start(
     config: IsolateConfig,
     shared: Arc<Shared>,
-    inbox: Receiver<Item>,
     ready: Box<dyn FnOnce() + Send>,
 ) -> Result<(), SpawnError> {
     std::thread::Builder::new().name("isolate".into()).stack_size(config.stack_bytes).spawn(move || {
         let ending = Ending(shared.clone());
-        let run = std::panic::AssertUnwindSafe(|| run(&config, &shared, &inbox, ready));
+        let run = std::panic::AssertUnwindSafe(|| run(&config, &shared, ready));
         if std::panic::catch_unwind(run).is_err() {
             // A bug of ours costs this isolate, not the process: everything it held is answered by being dropped.
             tracing::error!("an isolate's thread panicked; its isolate is gone");
             shared.end(Cause::InternalError);
         }
-        drop(inbox);
+        shared.queue.close();
         drop(ending);
     })?;
     Ok(())
@@ -63,7 +59,7 @@ impl Drop for Ending {
     }
 }
 
-fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, ready: Box<dyn FnOnce() + Send>) {
+fn run(config: &IsolateConfig, shared: &Arc<Shared>, ready: Box<dyn FnOnce() + Send>) {
     let Some(clock) = ThreadClock::current() else {
         tracing::error!("this system has no CPU clock for threads; isolates cannot be limited");
         return shared.end(Cause::Shutdown);
@@ -74,11 +70,11 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, inbox: &Receiver<Item>, rea
     vm.state.asides.set_deadline(watch.deadline());
     ready();
     let mut thread = Thread { vm, watch, shared: shared.clone(), turn: 0, suspects: Suspects::default() };
-    thread.serve(inbox);
+    thread.serve();
     if let Some(idle) = shared.idle() {
         idle.leave();
     }
-    thread.tear_down(inbox);
+    thread.tear_down();
 }
 
 struct Thread {
@@ -98,30 +94,24 @@ enum Payer {
 }
 
 impl Thread {
-    fn serve(&mut self, inbox: &Receiver<Item>) {
+    fn serve(&mut self) {
         while self.shared.cause().is_none() {
             let due = self.vm.state.next_due();
-            self.work_while_idle(inbox, due);
-            let item = match due {
-                None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(due) => inbox.recv_deadline(due),
-            };
-            match item {
-                Ok(item) => self.handle(item),
-                Err(RecvTimeoutError::Timeout) => self.fire_due_timers(inbox),
-                // Every sender is gone, and the handle's drop would have set a cause: nobody can reach us.
-                Err(RecvTimeoutError::Disconnected) => return,
+            self.work_while_idle(due);
+            match self.shared.queue.take_by(due) {
+                Some(item) => self.handle(item),
+                None => self.fire_due_timers(),
             }
         }
     }
 
     /// Does the process's work, where there is some, until there is something in the inbox or `until`.
-    fn work_while_idle(&self, inbox: &Receiver<Item>, until: Option<Instant>) {
+    fn work_while_idle(&self, until: Option<Instant>) {
         if let Some(idle) = self.shared.idle()
-            && inbox.is_empty()
+            && self.shared.queue.is_empty()
             && self.vm.state.worker.borrow().is_some()
         {
-            idle.work(&OwnInbox { shared: &self.shared, inbox }, until);
+            idle.work(&self.shared.queue, until);
         }
     }
 
@@ -151,9 +141,9 @@ impl Thread {
 
     /// Timers that are due fire one turn each; what arrived meanwhile goes first, so that a flood of timers cannot
     /// keep answers out.
-    fn fire_due_timers(&mut self, inbox: &Receiver<Item>) {
+    fn fire_due_timers(&mut self) {
         let now = Instant::now();
-        while inbox.is_empty() && self.shared.cause().is_none() {
+        while self.shared.queue.is_empty() && self.shared.cause().is_none() {
             let Some(timer) = self.vm.state.timers.borrow_mut().take_due(now) else { return };
             self.vm.state.set_clock_ms(timer.due_ms);
             if let Some(invocation) = self.vm.state.invocation(timer.invocation) {
@@ -342,7 +332,7 @@ impl Thread {
     }
 
     /// Answers everybody who still waits; the isolate itself goes when `self` does.
-    fn tear_down(self, inbox: &Receiver<Item>) {
+    fn tear_down(self) {
         let cause = self.shared.cause().unwrap_or(Cause::Shutdown);
         for invocation in self.vm.state.take_invocations() {
             let ended = self.shared.cause_for(invocation.id).unwrap_or(cause);
@@ -350,7 +340,7 @@ impl Thread {
             let let_go = matches!(ended, Cause::Canceled | Cause::Shutdown) && invocation.idle();
             invocation.finish((!let_go).then_some(ended));
         }
-        while let Ok(item) = inbox.try_recv() {
+        while let Some(item) = self.shared.queue.take() {
             match item {
                 Item::Invoke(invoke) => invoke.reply.send(Err(crate::rpc::RpcError::ended(cause))),
                 Item::Load(_, done) => done(Err(LoadError::ended(cause))),
