@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         Command::Dev(arguments) => dev::run(&arguments),
         Command::Conform(arguments) => conform::run(&arguments),
         Command::Doctor => with_v8(&[], doctor::run()),
-        Command::Exec(arguments) => with_v8(&[], exec::run(*arguments)),
+        Command::Exec(arguments) => with_v8(&[], in_a_task(exec::run(*arguments))),
         Command::Executor(arguments) => with_v8(&[], executor::run(arguments)),
     }
 }
@@ -68,6 +68,14 @@ fn serve_compiled(config: &[u8]) -> ExitCode {
     match cli::Compiled::try_parse() {
         Ok(arguments) => serve::run_compiled(&arguments.server, config),
         Err(error) => cli::usage(&error),
+    }
+}
+
+/// Runs a command in a task: what it waits for wakes it on the thread that has seen it arrive.
+async fn in_a_task(work: impl Future<Output = ExitCode> + Send + 'static) -> ExitCode {
+    match tokio::spawn(work).await {
+        Ok(code) => code,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
     }
 }
 

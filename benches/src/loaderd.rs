@@ -43,6 +43,7 @@ impl PassHost for Host {
     }
 }
 
+#[derive(Clone)]
 pub(crate) struct Loaderd {
     executor: CodeExecutor,
     host: Arc<Host>,
