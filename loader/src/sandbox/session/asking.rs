@@ -85,7 +85,7 @@ impl Session {
         numbered(question);
         let payload = call_bytes(&call);
         let wants_report = matches!(target, Target::Entrypoint { .. });
-        // When the connection is lost, the receiving thread learns why and answers all questions with that.
+        // When the connection is lost, the serving thread learns why and answers all questions with that.
         let _ = self.send_with_caps(scope, payload, |frame, lower| {
             wire::write_call(question, target, &call, wants_report, frame.init_call(), lower);
         });

@@ -67,7 +67,7 @@ pub(super) struct Asked {
 
 /// What the other end can call through the result of its question.
 pub(super) enum ResultSlot {
-    /// Being started, on the receiving thread; an answer that comes meanwhile waits here.
+    /// Being started, on the thread that reads; an answer that comes meanwhile waits here.
     Starting(Option<Answer>),
     Running(Option<Arc<dyn Capability>>),
     Held(Arc<dyn Capability>),

@@ -96,7 +96,7 @@ impl Sender {
         self.queue.lock().bytes
     }
 
-    /// Gives the connection up: nothing more is sent, and the receiving thread returns.
+    /// Gives the connection up: nothing more is sent, and the serving thread returns.
     pub(in crate::sandbox) fn close(&self, why: Lost) {
         let mut queue = self.queue.lock();
         queue.lost.get_or_insert(why);
