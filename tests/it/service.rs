@@ -54,8 +54,8 @@ pub(crate) struct Start<'a> {
     pub(crate) log: Option<&'a str>,
     /// How much it logs.
     pub(crate) log_level: Option<&'a str>,
-    /// The most file descriptors it may have.
-    pub(crate) descriptors: Option<u64>,
+    /// What it may have of the system, as arguments of the shell's `ulimit`.
+    pub(crate) ulimit: Option<&'a str>,
 }
 
 impl Service {
@@ -71,7 +71,7 @@ impl Service {
             None => Stdio::piped(),
             Some(path) => std::fs::OpenOptions::new().write(true).open(path).map_err(|error| error.to_string())?.into(),
         };
-        let mut command = command(start.descriptors);
+        let mut command = command(start.ulimit);
         if let Some(level) = start.log_level {
             command.env("LOADERD_LOG", level);
         }
@@ -222,14 +222,14 @@ impl Drop for Service {
     }
 }
 
-/// The built binary, by way of a shell where its descriptors are to be bounded.
-fn command(descriptors: Option<u64>) -> Command {
+/// The built binary, by way of a shell where it may not have all of the system.
+fn command(ulimit: Option<&str>) -> Command {
     let binary = env!("CARGO_BIN_EXE_loaderd");
-    match descriptors {
+    match ulimit {
         None => Command::new(binary),
-        Some(descriptors) => {
+        Some(ulimit) => {
             let mut shell = Command::new("sh");
-            shell.arg("-c").arg(format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"")).arg(binary);
+            shell.arg("-c").arg(format!("ulimit {ulimit}; exec \"$0\" \"$@\"")).arg(binary);
             shell
         }
     }

@@ -46,7 +46,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             Trial::test(name, move || test(mode).map_err(Into::into))
         })
     });
-    hosts.chain(system).chain(signals::trials()).collect()
+    let memory = Trial::test("faults::memory_that_runs_out", || memory_that_runs_out().map_err(Into::into));
+    hosts.chain(system).chain([memory]).chain(signals::trials()).collect()
 }
 
 /// A service lives through the test, and then serves others.
@@ -151,6 +152,49 @@ fn log_that_cannot_be_written(mode: Mode) -> Result<(), String> {
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
 }
 
+/// What all of the service's processes may have of memory, each, in KiB: little more than a sandbox process at rest does.
+const MEMORY_KIB: u64 = 700_000;
+
+/// Programs that want all memory there is, several at once, where every process gets little. The sandbox processes may die of
+/// it; the service, which holds nothing of theirs, does not.
+fn memory_that_runs_out() -> Result<(), String> {
+    const PROGRAMS: [&str; 8] = [
+        "arrays",
+        "one-allocation",
+        "json-text",
+        "array-buffers-small",
+        "array-buffer-large",
+        "wasm-memory",
+        "call-flood",
+        "retained-results",
+    ];
+    let ulimit = format!("-d {MEMORY_KIB}");
+    let service = Service::start_with(&Start { ulimit: Some(&ulimit), ..Start::default() })?;
+    let cases: Vec<Case> =
+        case::load("abuse", "memory").cases.into_iter().filter(|case| PROGRAMS.contains(&case.id.as_str())).collect();
+    if cases.len() != PROGRAMS.len() {
+        return Err(format!("{} of the programs are there", cases.len()));
+    }
+    let healthy = healthy::case();
+    block_on(async {
+        let passes = cases.iter().map(|case| async {
+            let (outcome, _) = pass_on(&Connection::open(&service).await?, case).await?;
+            let ended = crate::expect::check(case, &outcome);
+            ended.or_else(|wrong| expect_tag(&outcome, "CodeExecutorTerminatedError").map_err(|_| wrong))
+        });
+        futures::future::try_join_all(passes).await?;
+        // A pass beside one of those may have lost its process with it.
+        let deadline = Instant::now() + ANSWER_WAIT;
+        loop {
+            match healthy::checked(&Connection::open(&service).await?, &healthy).await {
+                Err(_) if Instant::now() < deadline => tokio::time::sleep(Duration::from_millis(50)).await,
+                last => break last,
+            }
+        }
+    })?;
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
 /// Descriptors that the service may have in that test.
 const DESCRIPTORS: usize = 96;
 
@@ -161,7 +205,7 @@ async fn served_anew(service: &Service, healthy: &Case) -> Result<(), String> {
 /// More connections than the process may have descriptors. When they are gone, the service serves again.
 fn descriptors_that_run_out(mode: Mode) -> Result<(), String> {
     let arguments = mode.arguments();
-    let start = Start { descriptors: Some(DESCRIPTORS as u64), arguments: &arguments, ..Start::default() };
+    let start = Start { ulimit: Some(&format!("-n {DESCRIPTORS}")), arguments: &arguments, ..Start::default() };
     let service = Service::start_with(&start)?;
     let healthy = healthy::case();
     block_on(async {
