@@ -12,18 +12,20 @@ use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::plain::Plain;
 use tokio::sync::Notify;
 
+use crate::Effort;
 use crate::loaderd::Loaderd;
 use crate::stats::{Samples, show};
 use crate::table::Table;
 
 const LIMITS_MS: [u32; 4] = [5, 10, 50, 500];
 const SPINNERS: [usize; 4] = [1, 2, 8, 32];
-/// CPU time that all spinning programs of one cell use together, at least; bounds how long the table takes.
-const CELL_CPU: Duration = Duration::from_millis(1500);
 /// Samples of a cell, where its CPU time allows.
 const CELL_SAMPLES_MAX: usize = 200;
 /// Samples of a cell, whatever CPU time they take.
-const CELL_SAMPLES_MIN: usize = 8;
+const CELL_SAMPLES_MIN: usize = 4;
+
+/// Passes before the first one that counts.
+const WARM_UP: usize = 3;
 
 const SPIN: &str = "import { WorkerEntrypoint } from 'cloudflare:workers';
 export default class extends WorkerEntrypoint { run() { for (;;); } }";
@@ -49,14 +51,14 @@ async fn spin(loader: &WorkerLoader, limit_ms: u32) -> io::Result<Duration> {
 }
 
 /// Prints the overshoot of each limit under each number of programs that spin at the same time.
-pub(crate) async fn print_overshoot(mode: &str, loader: &WorkerLoader) -> io::Result<()> {
+pub(crate) async fn print_overshoot(mode: &str, loader: &WorkerLoader, effort: Effort) -> io::Result<()> {
     println!("CPU time used beyond the limit, {mode}, p50 / p99, on {} cores", cores());
     let heading = SPINNERS.iter().map(|count| format!("{count} spinning"));
     let mut table = Table::new(std::iter::once("limit".to_owned()).chain(heading));
     for limit_ms in LIMITS_MS {
         let mut row = vec![format!("{limit_ms} ms")];
         for spinners in SPINNERS {
-            row.push(overshoot(loader, limit_ms, spinners).await?);
+            row.push(overshoot(loader, limit_ms, spinners, effort.overshoot_cpu).await?);
         }
         table.row(row);
     }
@@ -64,8 +66,8 @@ pub(crate) async fn print_overshoot(mode: &str, loader: &WorkerLoader) -> io::Re
     Ok(())
 }
 
-async fn overshoot(loader: &WorkerLoader, limit_ms: u32, spinners: usize) -> io::Result<String> {
-    let wanted = (CELL_CPU.as_millis() as usize).div_ceil(limit_ms as usize).clamp(CELL_SAMPLES_MIN, CELL_SAMPLES_MAX);
+async fn overshoot(loader: &WorkerLoader, limit_ms: u32, spinners: usize, cpu: Duration) -> io::Result<String> {
+    let wanted = (cpu.as_millis() as usize).div_ceil(limit_ms as usize).clamp(CELL_SAMPLES_MIN, CELL_SAMPLES_MAX);
     let mut beyond = Vec::new();
     while beyond.len() < wanted {
         let round = join_all((0..spinners).map(|_| spin(loader, limit_ms))).await;
@@ -89,7 +91,7 @@ pub(crate) struct Neighbourhood<'a> {
 pub(crate) async fn print_neighbours(
     neighbourhoods: &[Neighbourhood<'_>],
     served: Vec<(&str, Vec<Duration>)>,
-    passes: usize,
+    effort: Effort,
 ) -> io::Result<()> {
     println!("A fresh trivial pass while other programs spin for 200 ms of CPU each, again and again, p50 / p99");
     let heading = std::iter::once("none spins".to_owned());
@@ -99,7 +101,7 @@ pub(crate) async fn print_neighbours(
     for here in neighbourhoods {
         let mut row = vec![here.name.to_owned()];
         for spinners in std::iter::once(0).chain(SPINNERS) {
-            let (durations, started) = beside(here, spinners, passes).await?;
+            let (durations, started) = beside(here, spinners, effort).await?;
             row.push(cell(durations));
             if started > 0 {
                 notes.push(format!("{}, {spinners} spinning: {started} sandbox processes were started", here.name));
@@ -119,7 +121,7 @@ pub(crate) async fn print_neighbours(
 
 /// How long passes take, and how many sandbox processes were started meanwhile. Those that the programs that spin need are
 /// there before.
-async fn beside(here: &Neighbourhood<'_>, spinners: usize, passes: usize) -> io::Result<(Vec<Duration>, u64)> {
+async fn beside(here: &Neighbourhood<'_>, spinners: usize, effort: Effort) -> io::Result<(Vec<Duration>, u64)> {
     let (over, spun, all_spun) = (Cell::new(false), Cell::new(0), Notify::new());
     let spinning = join_all((0..spinners).map(|_| async {
         while !over.get() {
@@ -136,9 +138,9 @@ async fn beside(here: &Neighbourhood<'_>, spinners: usize, passes: usize) -> io:
         if spinners > 0 {
             all_spun.notified().await;
         }
-        here.loaderd.warm_up(passes).await?;
+        here.loaderd.neighbour(WARM_UP, effort.beside_time).await?;
         let before = started();
-        let durations = here.loaderd.neighbour(passes).await?;
+        let durations = here.loaderd.neighbour(effort.passes / 5, effort.beside_time).await?;
         io::Result::Ok((durations, started() - before))
     };
     let measured = async {
@@ -153,8 +155,10 @@ async fn beside(here: &Neighbourhood<'_>, spinners: usize, passes: usize) -> io:
 }
 
 fn cell(durations: Vec<Duration>) -> String {
-    Samples::new(durations)
-        .map_or_else(|| "–".to_owned(), |samples| format!("{} / {}", show(samples.p50()), show(samples.p99())))
+    Samples::new(durations).map_or_else(
+        || "–".to_owned(),
+        |samples| format!("{} / {} (n={})", show(samples.p50()), show(samples.p99()), samples.len()),
+    )
 }
 
 fn cores() -> usize {

@@ -169,9 +169,16 @@ impl Loaderd {
         self.durations(passes.min(WARM_UP), Pace::Paused, TRIVIAL, "1").await.map(drop)
     }
 
-    /// How long a trivial pass takes beside whatever else runs.
-    pub(crate) async fn neighbour(&self, count: usize) -> io::Result<Vec<Duration>> {
-        self.durations(count, Pace::Paused, TRIVIAL, "1").await
+    /// How long a trivial pass takes beside whatever else runs: so many passes, or as many as there is time for.
+    pub(crate) async fn neighbour(&self, count: usize, time: Duration) -> io::Result<Vec<Duration>> {
+        let (until, mut durations) = (Instant::now() + time, Vec::new());
+        while durations.is_empty() || (durations.len() < count && Instant::now() < until) {
+            tokio::time::sleep(PAUSE).await;
+            let started = Instant::now();
+            self.trivial().await?;
+            durations.push(started.elapsed());
+        }
+        Ok(durations)
     }
 
     /// The same on behalf of somebody else.

@@ -62,10 +62,26 @@ struct Effort {
     long_passes: usize,
     /// How long passes per second are counted.
     rate_time: Duration,
+    /// How long passes beside programs that spin are measured, at most, for each number of those.
+    beside_time: Duration,
+    /// CPU time of all that is ended at one limit under one load, at least.
+    overshoot_cpu: Duration,
 }
 
-const THOROUGH: Effort = Effort { passes: 500, long_passes: 50, rate_time: Duration::from_secs(5) };
-const QUICK: Effort = Effort { passes: 100, long_passes: 10, rate_time: Duration::from_secs(1) };
+const THOROUGH: Effort = Effort {
+    passes: 500,
+    long_passes: 50,
+    rate_time: Duration::from_secs(5),
+    beside_time: Duration::from_secs(10),
+    overshoot_cpu: Duration::from_millis(1500),
+};
+const QUICK: Effort = Effort {
+    passes: 100,
+    long_passes: 10,
+    rate_time: Duration::from_secs(1),
+    beside_time: Duration::from_secs(2),
+    overshoot_cpu: Duration::from_millis(300),
+};
 
 #[derive(Parser)]
 #[command(about = "Measures loaderd beside workerd and the sandboxes of Node")]
@@ -159,8 +175,8 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     if arguments.wants(Part::Limits) {
         let passes = effort.passes / 5;
         let beside = on_each_server(arguments, "config.capnp", |server| server.beside_a_spinner(passes));
-        limits::print_overshoot("in process", &loader).await?;
-        limits::print_overshoot("sandboxed", &sandboxed_loader).await?;
+        limits::print_overshoot("in process", &loader, effort).await?;
+        limits::print_overshoot("sandboxed", &sandboxed_loader, effort).await?;
         let stranger = in_sandboxes.for_tenant("neighbour")?;
         let here = |name, loaderd, loader, sandboxes| Neighbourhood { name, loaderd, loader, sandboxes };
         let neighbourhoods = [
@@ -168,7 +184,7 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
             here("loaderd, sandboxed", &in_sandboxes, &sandboxed_loader, Some(&*sandboxes)),
             here("loaderd, sandboxed, of another tenant", &stranger, &sandboxed_loader, Some(&*sandboxes)),
         ];
-        limits::print_neighbours(&neighbourhoods, beside, passes).await?;
+        limits::print_neighbours(&neighbourhoods, beside, effort).await?;
     }
     Ok(())
 }
