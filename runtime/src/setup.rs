@@ -34,7 +34,7 @@ pub fn initialize() {
     set_up(&[], 0);
 }
 
-/// The same, with further flags that whoever runs the process asks for.
+/// The same, with further flags that whoever runs the process asks for. V8 stays single-threaded all the same.
 ///
 /// # Errors
 /// The flags that V8 does not know. It is set up without them.
@@ -59,6 +59,11 @@ fn set_up(flags: &[String], helpers: u32) -> Vec<String> {
         // The first of them is taken for the program's name, and given back with the rest.
         let line = std::iter::once("v8").map(str::to_owned).chain(flags.iter().cloned()).collect();
         unknown = v8::V8::set_flags_from_command_line(line).split_off(1);
+        if helpers == 0 {
+            // Last, whatever was asked for: the platform has no workers, and V8 would follow a null pointer to them as soon
+            // as it has a task for one (such as giving back pages after a collection).
+            v8::V8::set_flags_from_string(SINGLE_THREADED);
+        }
         // Left to itself, V8 reads /dev/urandom, and seeds itself from the clock where it cannot: in a sandbox process
         // there are no files, and `Math.random()` and hash seeds could be guessed.
         #[expect(clippy::disallowed_methods, reason = "it has no isolate yet, and nothing in it panics")]

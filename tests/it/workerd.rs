@@ -224,9 +224,10 @@ const UNSERVED: &[(&str, &str)] = &[
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|it| Trial::test(format!("workerd::{}", it.name), || check(it).map_err(Into::into)));
     type Check = fn() -> Result<(), String>;
-    let more: [(&str, Check); 10] = [
+    let more: [(&str, Check); 11] = [
         ("workerd::clients_are_told_apart", tells_clients),
         ("workerd::configs_that_are_not_served", unserved),
+        ("workerd::flags_that_want_v8_to_have_threads", stays_single_threaded),
         ("workerd::serve_again_when_files_change", watches),
         ("workerd::serve_announces_answers_and_stops", serves),
         ("workerd::compile_and_serve_from_standard_input", compiles),
@@ -245,6 +246,22 @@ fn folder() -> Result<Scratch, String> {
     folder.write("config.capnp", CONFIG)?;
     folder.write("worker.js", WORKER)?;
     Ok(folder)
+}
+
+/// V8's platform has no threads here, and a config cannot talk V8 into using them: a collection would look for one.
+fn stays_single_threaded() -> Result<(), String> {
+    let folder = Scratch::new()?;
+    folder.write(
+        "c.capnp",
+        "using W = import \"/workerd/workerd.capnp\"; const c :W.Config = (v8Flags = [\"--no-single-threaded\"],
+         services = [(name = \"w\", worker = (compatibilityDate = \"2026-01-01\",
+         modules = [(name = \"m\", esModule = embed \"m.js\")]))]);",
+    )?;
+    let collects =
+        "for (let n = 0; n < 200; n++) Array.from({ length: 2e4 }, (_, m) => [m]).concat(new Array(2e5).fill(n));";
+    folder.write("m.js", &format!("export default {{ test() {{ {collects} }} }};"))?;
+    let output = run(&mut loaderd(&folder, &["test", "c.capnp"]))?;
+    if output.status.success() { Ok(()) } else { Err(format!("{output:?}")) }
 }
 
 fn loaderd(folder: &Scratch, arguments: &[&str]) -> Command {
