@@ -149,7 +149,7 @@ impl Worker {
         }
     }
 
-    /// Starts the Worker if it is asleep.
+    /// Starts the Worker if it is asleep. An error: it is asleep still, for want of room, and whoever waited was told.
     pub(crate) fn start(&self) -> Result<(), LoaderError> {
         // Room first: taking it may evict others, which takes their locks.
         let ticket = self.host.live.admit().map_err(LoaderError::Overloaded)?;
@@ -176,12 +176,18 @@ impl Worker {
             }),
             on_end: Box::new(move |cause| isolate_ended(&ending, generation, ticket, cause)),
         });
-        self.placed(generation, isolate);
-        Ok(())
+        match self.placed(generation, isolate) {
+            Some(Err(error @ LoaderError::Overloaded(_))) => Err(error),
+            _ => Ok(()),
+        }
     }
 
-    /// The placement has returned the isolate; it may have started already.
-    fn placed(&self, generation: Generation, placed: Arc<dyn PlacedIsolate>) {
+    /// The placement has returned the isolate. It may have started already, or not: returns that outcome.
+    fn placed(
+        &self,
+        generation: Generation,
+        placed: Arc<dyn PlacedIsolate>,
+    ) -> Option<Result<LoadReport, LoaderError>> {
         let outcome = {
             let mut state = self.state.lock();
             let current = state.generation == generation;
@@ -194,14 +200,15 @@ impl Worker {
                     let cause = *cause;
                     drop(state);
                     placed.end(cause);
-                    return;
+                    return None;
                 }
-                _ => return,
+                _ => return None,
             }
         };
-        if let Some(outcome) = outcome {
-            self.outcome(generation, outcome);
+        if let Some(outcome) = &outcome {
+            self.outcome(generation, outcome.clone());
         }
+        outcome
     }
 
     /// The isolate has started, or has not.

@@ -15,6 +15,8 @@ use loaderd_runtime::rpc::{Call, Message, Reply, RpcError};
 #[derive(Default)]
 pub(crate) struct Scripted {
     isolates: Mutex<Vec<Arc<Fake>>>,
+    /// Why it starts nothing, while there is a reason.
+    refuses: Mutex<Option<LoaderError>>,
 }
 
 type OnStarted = Box<dyn FnOnce(Result<LoadReport, LoaderError>) + Send>;
@@ -46,6 +48,11 @@ impl Scripted {
         (placement, host)
     }
 
+    /// From now on starts are refused at once, or not.
+    pub(crate) fn refuse(&self, why: Option<LoaderError>) {
+        *self.refuses.lock().expect("no panics") = why;
+    }
+
     pub(crate) fn starts(&self) -> usize {
         self.isolates.lock().expect("no panics").len()
     }
@@ -65,6 +72,11 @@ impl Placement for Scripted {
             calls: Mutex::default(),
         });
         self.isolates.lock().expect("no panics").push(fake.clone());
+        let refused = self.refuses.lock().expect("no panics").clone();
+        if let Some(why) = refused {
+            fake.start(Err(why));
+            fake.gone();
+        }
         fake_handle(fake)
     }
 }

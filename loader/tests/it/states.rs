@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loaderd_loader::{
-    Caller, GlobalOutbound, HostLimits, LoaderError, LoaderOptions, ModuleSource, Overload, WorkerCode,
+    Caller, GlobalOutbound, HostLimits, LoaderError, LoaderOptions, ModuleSource, Overload, WorkerCode, WorkerStub,
 };
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::{LoadError, LoadPhase, LoadReport};
@@ -204,6 +204,37 @@ async fn a_busy_worker_is_never_evicted_and_a_full_host_refuses() {
     assert_eq!(placement.isolate(0).cause(), Some(Cause::Shutdown));
     drop(second);
     assert_eq!(placement.isolate(1).cause(), Some(Cause::Shutdown), "nobody holds it");
+}
+
+#[tokio::test]
+async fn a_place_without_room_refuses_and_is_asked_again_by_the_next_call() {
+    let (placement, host) = Scripted::host(HostLimits::default());
+    let loader = host.loader(LoaderOptions::default());
+    let stub = loader.load(code()).expect("loads");
+    placement.isolate(0).start(Ok(LoadReport::default()));
+    placement.isolate(0).gone();
+
+    let full = LoaderError::Overloaded(Overload::Starting { max: 1 });
+    placement.refuse(Some(full.clone()));
+    assert_eq!(loader.load(code()).err(), Some(full.clone()));
+    let cached = loader.get(Some("a"), || async { Ok(code()) });
+    assert_eq!(cached.ready().await, Err(full.clone()));
+    let call = |stub: &WorkerStub| stub.entrypoint(None, None, NO_LIMITS).call_method("x", Message::default());
+    for stub in [&stub, &cached] {
+        let error = call(stub).await.result.expect_err("there is no room");
+        assert!(error.overloaded && error.message == full.to_string(), "{}", error.message);
+        assert_eq!(stub.ready().await, Err(full.clone()));
+    }
+    assert_eq!(host.metrics().alive, 0);
+
+    placement.refuse(None);
+    for stub in [stub, cached] {
+        let answer = call(&stub);
+        let isolate = placement.isolate(placement.starts() - 1);
+        isolate.start(Ok(LoadReport::default()));
+        isolate.answer(0);
+        assert!(answer.await.result.is_ok());
+    }
 }
 
 /// Code of a Worker that takes about so many bytes.
