@@ -159,7 +159,7 @@ async fn run_valid(
     let start = Instant::now();
     let deadline = Deadline::after(start, limits.max_wall_time);
     // Declared in the reverse order of release.
-    let port = HostPort::new(limits.max_host_calls);
+    let port = HostPort::new(limits);
     let mut servers = Servers::new(port.clone(), host, deadline, limits, settings.counters.clone());
     let mut guest = Guest::default();
     let _closing = CloseOnDrop(port.clone());

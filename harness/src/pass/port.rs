@@ -13,8 +13,9 @@ use loaderd_runtime::rpc::{self, Call, Capability, Message, Op, Reply, RpcError}
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::error::CodeError;
+use crate::error::{CodeError, Surface};
 use crate::host::CodeHostCall;
+use crate::request::CodeExecutionLimits;
 use crate::wire;
 
 use super::PassEnd;
@@ -25,7 +26,7 @@ pub enum DispatchError {
     /// The pass is over, or about to be. Such a call was not counted.
     #[error("Code Mode pass is closing")]
     Closing,
-    /// One call too many, which ends the pass.
+    /// One call too many, or one whose argument is too large, which ends the pass.
     #[error("host-call limit exceeded")]
     LimitExceeded,
     /// What the guest sent is no host call. It was counted, and the pass goes on.
@@ -52,8 +53,9 @@ impl DispatchError {
 pub struct HostPort(Arc<Shared>);
 
 struct Shared {
-    /// The most calls that are let through, and so the bound of the queue.
+    /// The most calls that are let through, and the most bytes that the argument of each may have: the bounds of the queue.
     max_host_calls: u32,
+    max_argument_bytes: u32,
     state: Mutex<State>,
     queued: Notify,
 }
@@ -70,7 +72,7 @@ struct State {
 /// What a server takes from the queue.
 pub(super) enum Work {
     Call(CodeHostCall, Answer),
-    /// The guest called too often; whoever takes this ends the pass.
+    /// The guest called too often, or sent too much; whoever takes this ends the pass.
     LimitExceeded,
 }
 
@@ -96,9 +98,14 @@ impl Drop for Answer {
 }
 
 impl HostPort {
-    pub(super) fn new(max_host_calls: u32) -> Self {
+    pub(super) fn new(limits: &CodeExecutionLimits) -> Self {
         let state = State { open: true, issued: 0, queue: VecDeque::new(), failure: None };
-        Self(Arc::new(Shared { max_host_calls, state: Mutex::new(state), queued: Notify::new() }))
+        Self(Arc::new(Shared {
+            max_host_calls: limits.max_host_calls,
+            max_argument_bytes: limits.max_host_call_argument_bytes,
+            state: Mutex::new(state),
+            queued: Notify::new(),
+        }))
     }
 
     /// Dispatches a call, given as the JSON text of `{namespace, method, argument}`, and answers with the JSON text
@@ -119,25 +126,38 @@ impl HostPort {
                 DispatchError::Closing
             } else {
                 state.issued = state.issued.saturating_add(1);
-                if state.issued > self.0.max_host_calls {
-                    if state.issued == self.0.max_host_calls.saturating_add(1) {
-                        let limit = self.0.max_host_calls.into();
-                        let error = CodeError::HostCallLimit { limit, logs: Vec::new() };
-                        state.failure.get_or_insert(PassEnd::Error(error));
-                        state.queue.push_back(Work::LimitExceeded);
-                        self.0.queued.notify_one();
+                let max = self.0.max_host_calls;
+                if state.issued > max {
+                    if state.issued == max.saturating_add(1) {
+                        let error = CodeError::HostCallLimit { limit: max.into(), logs: Vec::new() };
+                        self.exceeded(&mut state, error);
                     }
                     DispatchError::LimitExceeded
                 } else if let Some(call) = text.and_then(wire::host_call) {
-                    state.queue.push_back(Work::Call(call, answer));
-                    self.0.queued.notify_one();
-                    return;
+                    let (limit, observed) = (u64::from(self.0.max_argument_bytes), call.argument.bytes() as u64);
+                    if observed <= limit {
+                        state.queue.push_back(Work::Call(call, answer));
+                        self.0.queued.notify_one();
+                        return;
+                    }
+                    // The harness has counted it as well, and would not have sent it.
+                    let surface = Surface::HostCallArgument;
+                    let error = CodeError::OutputLimit { surface, limit, observed, logs: Vec::new() };
+                    self.exceeded(&mut state, error);
+                    DispatchError::LimitExceeded
                 } else {
                     DispatchError::Malformed
                 }
             }
         };
         answer.send(Err(refused));
+    }
+
+    /// The guest went past a limit, which decides the pass if nothing has yet.
+    fn exceeded(&self, state: &mut State, error: CodeError) {
+        state.failure.get_or_insert(PassEnd::Error(error));
+        state.queue.push_back(Work::LimitExceeded);
+        self.0.queued.notify_one();
     }
 
     /// The next queued item, in the order of dispatch. Cancel safe: nothing is taken by a future that is dropped.
