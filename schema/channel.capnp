@@ -227,6 +227,11 @@ struct Load {
   extensions @11 :List(Extension);
   cache @12 :Cap;
   # Null: refused.
+  uses @13 :Uses;
+  enum Uses {
+    many @0;
+    one @1;
+  }
   enum OnHang {
     report @0;
     wait @1;

@@ -8,10 +8,10 @@ use loaderd_loader::config::{AddressRules, Network};
 use loaderd_loader::graph::network_service;
 use loaderd_loader::in_process::InProcess;
 use loaderd_loader::placement::Placement;
-use loaderd_loader::pool::{PoolConfig, PoolMetrics};
+use loaderd_loader::pool::{PoolConfig, PoolMetrics, STUCK_THREADS_MAX};
 use loaderd_loader::sandbox::{SandboxConfig, SandboxMetrics, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderError, LoaderHost, LoaderOptions, Metrics, WorkerLoader};
-use loaderd_runtime::limits::ResourceLimits;
+use loaderd_runtime::limits::{ResourceLimits, stuck_threads};
 
 use crate::sandbox;
 
@@ -60,6 +60,17 @@ impl Engine {
             Place::Here(here) => here.clone(),
         };
         Ok(Self { programs: LoaderHost::new(placement, limits(), tokio::runtime::Handle::current()), place })
+    }
+
+    /// Whether programs can be run, for all that is known.
+    ///
+    /// # Errors
+    /// Why not. Without sandbox processes only a restart may change that.
+    pub(crate) fn ready(&self) -> Result<(), &'static str> {
+        match &self.place {
+            Place::Here(_) if stuck_threads() >= STUCK_THREADS_MAX => Err("too many threads are stuck: restart"),
+            Place::Here(_) | Place::Processes(_) => Ok(()),
+        }
     }
 
     /// What the loaders count.

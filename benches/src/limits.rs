@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures::future::{join, join_all};
 use loaderd_loader::sandbox::Sandboxes;
 use loaderd_loader::{GlobalOutbound, WorkerCode, WorkerLoader};
+use loaderd_runtime::isolate::Uses;
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::plain::Plain;
@@ -34,6 +35,8 @@ export default class extends WorkerEntrypoint { run() { for (;;); } }";
 async fn spin(loader: &WorkerLoader, limit_ms: u32) -> io::Result<Duration> {
     let mut code = WorkerCode::new("2025-05-01", "spin.js").module("spin.js", ModuleContent::EsModule(SPIN.into()));
     code.global_outbound = GlobalOutbound::None;
+    // As passes are.
+    code.uses = Uses::One;
     let stub = loader.load(code).map_err(io::Error::other)?;
     let limits = ResourceLimits { cpu_ms: Some(limit_ms), sub_requests: None };
     let entrypoint = stub.entrypoint(None, None, limits);

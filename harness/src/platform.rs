@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use loaderd_loader::{Entrypoint, GlobalOutbound, LoaderError, ModuleSource, WorkerCode, WorkerLoader, WorkerStub};
 use loaderd_runtime::channel::{ConsoleLevel, ConsoleSink};
-use loaderd_runtime::isolate::{HangPolicy, LoadPhase};
+use loaderd_runtime::isolate::{HangPolicy, LoadPhase, Uses};
 use loaderd_runtime::limits::{Cause, ResourceLimits};
 use loaderd_runtime::modules::ModuleContent;
 use loaderd_runtime::rpc::plain::{EncodeError, Plain, PlainObject};
@@ -52,6 +52,7 @@ impl PassLoader for Platform {
         code.global_outbound = GlobalOutbound::None;
         // What never settles is a matter of the pass's deadline alone.
         code.on_hang = HangPolicy::Wait;
+        code.uses = Uses::One;
         code.console = worker.observer.map(|observer| Arc::new(Echo(observer)) as Arc<dyn ConsoleSink>);
         let loader = match &worker.tenant {
             Some(tenant) => &self.loader.for_tenant(tenant.label().clone()),

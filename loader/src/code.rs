@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loaderd_runtime::channel::ConsoleSink;
 use loaderd_runtime::compat::{CompatError, CompatFlags, DateCheck, Experimental};
 pub use loaderd_runtime::dynamic::{GlobalOutbound, ModuleSource, WorkerCode};
-use loaderd_runtime::isolate::{ClockPolicy, HangPolicy};
+use loaderd_runtime::isolate::{ClockPolicy, HangPolicy, Uses};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::{CodeCachePolicy, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::objects::ObjectNamespace;
@@ -98,6 +98,7 @@ pub struct CheckedCode {
     /// Receives the traces of its invocations.
     pub traces: Option<Arc<dyn TraceSink>>,
     pub on_hang: HangPolicy,
+    pub uses: Uses,
     pub clock: ClockPolicy,
     /// By class: the namespaces of its own Durable Objects.
     pub objects: Vec<(String, Arc<dyn ObjectNamespace>)>,
@@ -133,6 +134,7 @@ pub fn check(code: WorkerCode, parent: Experimental, activity: &Activity) -> Res
         refuses_transfer: Some(NOT_TRANSFERABLE),
         traces: Tails::sink(tails(code.tails), tails(code.streaming_tails), activity.clone()),
         on_hang: code.on_hang,
+        uses: code.uses,
         clock: code.clock,
         objects: Vec::new(),
     })

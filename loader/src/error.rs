@@ -45,6 +45,11 @@ pub enum Overload {
     CodeBytes { bytes: usize, held: usize, max: usize },
     #[error("Too many memory mappings: one more isolate needs about {needed}, {left} are left. Try again later.")]
     Mappings { needed: usize, left: usize },
+    #[error(
+        "Too many threads are stuck: {stuck} are in builtins that ignore their program's end, and at {max} no more \
+         Workers are started. Those that never stop go when this process is restarted."
+    )]
+    StuckThreads { stuck: usize, max: usize },
     #[error("Too many Workers are starting: at most {max} may wait for an isolate. Try again later.")]
     Starting { max: usize },
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use loaderd_runtime::isolate::{Isolate, IsolateConfig, SpawnError};
-use loaderd_runtime::limits::Cause;
+use loaderd_runtime::limits::{Cause, stuck_threads};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::error::{LoaderError, Overload};
@@ -19,6 +19,10 @@ use crate::mappings::Mappings;
 
 /// Requests that may wait for an isolate to be made. Over it they are refused as overloaded.
 pub const WAITING_STARTS_MAX: usize = 1024;
+
+/// Threads of this process that may be in builtins that ignore their end, for as long as isolates are still given out: each
+/// keeps its memory and what is left of a processor. Some of these builtins never end.
+pub const STUCK_THREADS_MAX: usize = 16;
 
 /// With no request for this long, the pool fills up.
 const QUIET: Duration = Duration::from_millis(5);
@@ -140,8 +144,13 @@ impl Pool {
         Ok(Self(shared))
     }
 
-    /// Gives `job` an isolate: at once where one is ready, else when one is made, in the order of asking.
+    /// Gives `job` an isolate, unless too many threads are stuck: at once where one is ready, else when one is made, in the order of asking.
     pub(crate) fn take(&self, job: Job) {
+        let stuck = stuck_threads();
+        if stuck >= STUCK_THREADS_MAX {
+            let overload = Overload::StuckThreads { stuck, max: STUCK_THREADS_MAX };
+            return job(Err(LoaderError::Overloaded(overload)));
+        }
         let mut state = self.0.state.lock();
         state.last_taken = Instant::now();
         if let Some(isolate) = state.ready.pop_front() {

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 
 use crate::channel::ConsoleSink;
-use crate::isolate::{ClockPolicy, HangPolicy};
+use crate::isolate::{ClockPolicy, HangPolicy, Uses};
 use crate::limits::ResourceLimits;
 use crate::modules::ModuleContent;
 use crate::rpc::{Call, Cap, Capability, Message, Reply, RpcError};
@@ -41,6 +41,8 @@ pub struct WorkerCode {
     pub on_hang: HangPolicy,
     /// What `Date.now()` shows.
     pub clock: ClockPolicy,
+    /// How often it is called.
+    pub uses: Uses,
 }
 
 impl WorkerCode {

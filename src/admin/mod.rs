@@ -94,7 +94,10 @@ fn answer(admin: &Admin, request: &Request<Incoming>) -> Response<Full<Bytes>> {
     match request.uri().path() {
         "/healthz" => plain(StatusCode::OK, "ok\n".to_owned()),
         "/readyz" if admin.stopping.is_cancelled() => plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n".to_owned()),
-        "/readyz" => plain(StatusCode::OK, "ready\n".to_owned()),
+        "/readyz" => match admin.engine.ready() {
+            Ok(()) => plain(StatusCode::OK, "ready\n".to_owned()),
+            Err(why) => plain(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
+        },
         "/metrics" => plain(StatusCode::OK, text::metrics(&admin.engine, &admin.executor)),
         _ => plain(StatusCode::NOT_FOUND, "there are /healthz, /readyz and /metrics\n".to_owned()),
     }

@@ -103,7 +103,8 @@ fn check(child: &mut Child) -> Result<(), String> {
     Ok(())
 }
 
-fn ask(address: &str, request: &str) -> Result<String, String> {
+/// What the address answers to a request line.
+pub(crate) fn ask(address: &str, request: &str) -> Result<String, String> {
     let mut stream = TcpStream::connect(address).map_err(text)?;
     write!(stream, "{request} HTTP/1.1\r\nhost: x\r\n\r\n").map_err(text)?;
     let mut answer = String::new();

@@ -34,6 +34,7 @@ mod soak;
 mod sockets;
 mod spent;
 mod streaming;
+mod stuck;
 mod unprivileged;
 mod wait;
 mod websocket;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         sockets::trials(),
         spent::trials(),
         streaming::trials(),
+        stuck::trials(),
         unprivileged::trials(),
         workerd::trials(),
         dev::trials(),

@@ -93,7 +93,7 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
 /// came may hold what one holds, and no more.
 fn bound(before: &Held, after: &Held) -> Result<Held, String> {
     // As many as the service may have unless told otherwise.
-    let most = std::thread::available_parallelism().map_or(8, |cores| 8.max(4 * cores.get()));
+    let most = std::thread::available_parallelism().map_or(16, |cores| (8 * cores.get()).clamp(16, 128));
     if after.children > most {
         return Err(format!("{} sandbox processes are left; there may be {most}", after.children));
     }

@@ -22,6 +22,10 @@ const IMAGE_FD: RawFd = 4;
 /// Who the process is when the broker is root: the user that owns nothing.
 const NOBODY: libc::uid_t = 65534;
 
+/// The limit of niceness that stands for 0, as `RLIMIT_NICE` has it. Anybody may lower it to this; giving it takes
+/// `CAP_SYS_RESOURCE`.
+const NICENESS_USUAL: libc::rlim_t = 20;
+
 /// What the child exits with when it did not get as far as the exec.
 const EXIT_NOT_STARTED: libc::c_int = 127;
 
@@ -235,6 +239,9 @@ fn become_sandbox(plan: &Plan) -> ! {
         if !placed {
             libc::_exit(EXIT_NOT_STARTED);
         }
+        // So that it may take back what it has its own threads give up of their priority; no more than what is usual.
+        let niceness = libc::rlimit { rlim_cur: NICENESS_USUAL, rlim_max: NICENESS_USUAL };
+        libc::setrlimit(libc::RLIMIT_NICE, &raw const niceness);
         if plan.drop_root {
             // The process looks at who it is once it runs, and reports that. Raw calls, because libc's would try to
             // do the same in threads that only the parent has.

@@ -100,7 +100,6 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_sched_setaffinity,
     libc::SYS_setpriority,
     libc::SYS_getpriority,
-    libc::SYS_sched_setattr,
     libc::SYS_sched_getparam,
     libc::SYS_sched_getscheduler,
     libc::SYS_sched_setscheduler,
@@ -120,6 +119,9 @@ const REFUSED: &[libc::c_long] = &[
 const PRCTL_ALLOWED: &[libc::c_int] =
     &[libc::PR_SET_NAME, libc::PR_GET_NAME, libc::PR_SET_VMA, libc::PR_SET_TIMERSLACK];
 
+/// What the process is called in a process namespace of its own, where it can name no thread of another process.
+const FIRST_IN_NAMESPACE: u32 = 1;
+
 /// Puts the filters into force for every thread of the process.
 pub(super) fn apply() -> Result<(), FilterError> {
     let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(|_| FilterError::Architecture)?;
@@ -128,7 +130,7 @@ pub(super) fn apply() -> Result<(), FilterError> {
     // calls that it does not have.
     let programs = [
         program(unimplemented(), errno(libc::ENOSYS), SeccompAction::Allow, architecture)?,
-        program(refused(), errno(libc::EACCES), SeccompAction::Allow, architecture)?,
+        program(refused()?, errno(libc::EACCES), SeccompAction::Allow, architecture)?,
         program(prctl_refused()?, errno(libc::EPERM), SeccompAction::Allow, architecture)?,
         program(allowed()?, SeccompAction::Allow, SeccompAction::KillProcess, architecture)?,
     ];
@@ -153,8 +155,15 @@ fn unimplemented() -> Rules {
     BTreeMap::from([(libc::SYS_clone3, Vec::new())])
 }
 
-fn refused() -> Rules {
-    REFUSED.iter().map(|call| (*call, Vec::new())).collect()
+fn refused() -> Result<Rules, FilterError> {
+    let mut rules: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    // Priorities of threads: lower ones, that is, since the process has no right to higher ones. The watchdog sets those
+    // of others; where threads of other processes can be named, it may not, and each thread has only its own.
+    if std::process::id() != FIRST_IN_NAMESPACE {
+        let another = SeccompCondition::new(0, Dword, SeccompCmpOp::Ne, 0)?;
+        rules.insert(libc::SYS_sched_setattr, vec![SeccompRule::new(vec![another])?]);
+    }
+    Ok(rules)
 }
 
 fn prctl_refused() -> Result<Rules, FilterError> {
@@ -169,7 +178,7 @@ fn prctl_refused() -> Result<Rules, FilterError> {
 
 fn allowed() -> Result<Rules, FilterError> {
     let mut rules: Rules = ALLOWED.iter().chain(REFUSED).map(|call| (*call, Vec::new())).collect();
-    for decided_by_the_others in [libc::SYS_clone3, libc::SYS_prctl] {
+    for decided_by_the_others in [libc::SYS_clone3, libc::SYS_prctl, libc::SYS_sched_setattr] {
         rules.insert(decided_by_the_others, Vec::new());
     }
     let flag = |flag: libc::c_int| u64::from(flag.unsigned_abs());

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use loaderd_runtime::compat::{CompatErrors, CompatFlags, DateCheck, Experimental, Flag};
 use loaderd_runtime::error::Blame;
-use loaderd_runtime::isolate::HangPolicy;
+use loaderd_runtime::isolate::{HangPolicy, Uses};
 use loaderd_runtime::modules::exports::{ExportedEntrypoint, HANDLERS_MAX};
 use loaderd_runtime::modules::{CommonJs, ExtensionModule, Module, ModuleContent, WorkerSource};
 use loaderd_runtime::rpc::Capability;
@@ -337,6 +337,7 @@ fn code(
         refuses_transfer: None,
         traces: traces(name, worker, reach, activity),
         on_hang: HangPolicy::Report,
+        uses: Uses::Many,
         clock: options.clock,
         objects: env::own_namespaces(name, worker, reach, objects),
     })

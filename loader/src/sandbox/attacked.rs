@@ -63,6 +63,7 @@ pub fn attack(bytes: &[u8]) {
             startup_cpu: std::time::Duration::from_secs(1),
             limits: ResourceLimits::default(),
             on_hang: Default::default(),
+            uses: Default::default(),
             clock: Default::default(),
             compat: Default::default(),
         }),

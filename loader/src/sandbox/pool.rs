@@ -34,6 +34,12 @@ const BACKOFF_MAX: Duration = Duration::from_secs(5);
 /// How many processes in a row may fail to start before those who wait are told that none can be.
 const NEVER_STARTED_MAX: u32 = 3;
 
+/// Between what, and what, the number of processes is when nobody says, by the number of processors. Each takes some 25 MiB
+/// without programs, and there are only as many as were needed at once. The higher one holds as many Workers as may live
+/// ([`LIVE_ISOLATES_MAX`](crate::host::LIVE_ISOLATES_MAX)).
+const PROCESSES_MIN: usize = 16;
+const PROCESSES_MAX: usize = 128;
+
 /// Of how many processes one is left to tenants that have none.
 const ROOM_FOR_OTHERS: usize = 4;
 
@@ -69,7 +75,7 @@ impl SandboxConfig {
         Self {
             isolate: IsolateConfig::default(),
             arguments,
-            processes_max: (4 * cores).max(8),
+            processes_max: (8 * cores).clamp(PROCESSES_MIN, PROCESSES_MAX),
             workers_per_process_max: 4,
             workers_per_life_max: 2_000,
             isolates_warm: 4,
@@ -348,6 +354,16 @@ impl Shared {
         }
     }
 
+    /// Has one process ready that belongs to nobody, as far as there may be more: whoever comes next and would be in
+    /// company, or is of a tenant that has none, need not wait for one to start.
+    fn keep_spare(&self) {
+        let mut state = self.state.lock();
+        let spare = |process: &Arc<Process>| !process.is_closed() && process.tenant.get().is_none();
+        if state.processes.len() < self.config.processes_max && !state.processes.iter().any(spare) {
+            self.start_process(&mut state);
+        }
+    }
+
     /// Starts one more process, unless the last ones failed and it is too early.
     fn start_process(&self, state: &mut State) -> Option<Arc<Process>> {
         if state.closing || state.not_before.is_some_and(|time| Instant::now() < time) {
@@ -503,6 +519,8 @@ fn supervise(pool: &Weak<Shared>) {
                 process.ping(now);
                 shared.retire_if_swollen(process);
             }
+            // Not when the last one is taken: whoever took it is busy just then.
+            shared.keep_spare();
         }
         shared.place_waiting();
         shared.refuse_where_none_starts();

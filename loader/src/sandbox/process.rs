@@ -36,6 +36,14 @@ pub(super) const ANSWER_GRACE: Duration = Duration::from_millis(150);
 /// a thread that is only short of processor time must not cost its neighbours their process.
 pub(super) const KILL_GRACE: Duration = Duration::from_millis(1_000);
 
+/// The same where its process has used less than [`KILL_CPU`] since its callers were answered: it was kept from running,
+/// or waits for something.
+const KILL_GRACE_STARVED: Duration = Duration::from_millis(5_000);
+
+/// CPU time with which a Worker that does not come to its end is taken to be in a builtin that ignores it. Taking down
+/// the largest heap takes less.
+const KILL_CPU: Duration = Duration::from_millis(300);
+
 /// How long a process may not answer before it counts as hung.
 pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
 
@@ -424,8 +432,12 @@ impl Process {
         for worker in &ended {
             worker.answer_all(self.cpu_time());
         }
-        let stuck = ended.iter().find(|worker| worker.ended_for(now) >= KILL_GRACE)?;
-        let abandoned = self.cpu_time().saturating_sub(stuck.cpu_time_when_answered());
+        let used = |worker: &RemoteWorker| self.cpu_time().saturating_sub(worker.cpu_time_when_answered());
+        let stuck = ended.iter().find(|worker| {
+            let ended_for = worker.ended_for(now);
+            ended_for >= KILL_GRACE_STARVED || (ended_for >= KILL_GRACE && used(worker) >= KILL_CPU)
+        })?;
+        let abandoned = used(stuck);
         for worker in ended.iter().filter(|worker| worker.cause().is_some_and(Cause::is_cpu)) {
             // Its thread never came to count that itself.
             overshoot::record(worker.ended_for(now));

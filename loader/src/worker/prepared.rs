@@ -52,6 +52,7 @@ impl Prepared {
                 startup_cpu: limits.startup_cpu,
                 limits: limits.invocation.lowest(code.limits),
                 on_hang: code.on_hang,
+                uses: code.uses,
                 clock: code.clock,
                 compat: code.compat,
             }),

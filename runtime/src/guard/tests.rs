@@ -96,6 +96,7 @@ fn code(statements: &str) -> LoadCode {
         // Where there was no panic after all.
         limits: ResourceLimits { cpu_ms: Some(10_000), ..ResourceLimits::default() },
         on_hang: Default::default(),
+        uses: Default::default(),
         clock: Default::default(),
         compat: flags.expect("flags"),
     }

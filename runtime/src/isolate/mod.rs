@@ -58,6 +58,7 @@ pub struct LoadCode {
     pub limits: ResourceLimits,
     pub on_hang: HangPolicy,
     pub clock: ClockPolicy,
+    pub uses: Uses,
     /// The compatibility flags that are on.
     pub compat: CompatFlags,
 }
@@ -70,6 +71,17 @@ pub enum HangPolicy {
     Report,
     /// It stays unanswered until whoever loaded it ends it: for owners with a deadline of their own.
     Wait,
+}
+
+/// How often a Worker is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Uses {
+    /// Any number of times.
+    #[default]
+    Many,
+    /// Once, and it ends soon afterwards: its thread may be given less of the processors when it has run for long, also
+    /// where the system would not let it have more again.
+    One,
 }
 
 /// What `Date.now()` shows.

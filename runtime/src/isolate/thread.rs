@@ -8,13 +8,14 @@ use super::hung::Suspects;
 use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
-use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError};
+use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError, Uses};
 use crate::channel::InvocationReport;
 use crate::compat::Flag;
 use crate::error::Blame;
 use crate::invocation::{InvocationState, OnEnd};
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
 use crate::limits::overshoot;
+use crate::limits::priority::behind;
 use crate::limits::watchdog::Registration;
 use crate::limits::{Cause, Outcome};
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
@@ -65,7 +66,8 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, ready: Box<dyn FnOnce() + S
         return shared.end(Cause::Shutdown);
     };
     crate::fatal::enter(shared);
-    let vm = Vm::new(config, shared);
+    // What runs already goes first: isolates are made ahead.
+    let vm = behind(|| Vm::new(config, shared));
     let watch = Registration::new(clock, shared.clone());
     vm.state.asides.set_deadline(watch.deadline());
     ready();
@@ -155,7 +157,7 @@ impl Thread {
     }
 
     fn load(&mut self, code: LoadCode, done: LoadDone) {
-        let LoadCode { source, env, channels, startup_cpu, limits, on_hang, clock, compat } = code;
+        let LoadCode { source, env, channels, startup_cpu, limits, on_hang, clock, uses, compat } = code;
         if self.vm.state.worker.borrow().is_some() {
             return done(Err(LoadError {
                 message: "This isolate has been used: code can be loaded into it once.".into(),
@@ -163,6 +165,9 @@ impl Thread {
                 cause: None,
                 blame: Blame::Host,
             }));
+        }
+        if uses == Uses::One {
+            self.watch.set_used_once();
         }
         self.shared.hold_loading(done);
         self.vm.state.set_import_budget(startup_cpu);
@@ -310,11 +315,11 @@ impl Thread {
         // Also without a budget: the watchdog sees to more than CPU time.
         let budget = budget_ns.unwrap_or(u64::MAX);
         self.vm.state.asides.begin(started.saturating_add(budget));
-        self.watch.enter(self.turn, started.saturating_add(budget), budget);
+        self.watch.enter(self.turn, started, budget);
         self.vm.turn(V8_TASKS_PER_TURN_MAX, work);
-        self.watch.leave();
+        let ended = self.watch.leave();
         self.shared.turn.over();
-        let used = this_thread_ns().saturating_sub(started).saturating_sub(self.vm.state.asides.used_ns());
+        let used = ended.saturating_sub(started).saturating_sub(self.vm.state.asides.used_ns());
         if let Payer::Invocation(invocation) = &payer {
             invocation.charge_cpu_ns(used);
         }

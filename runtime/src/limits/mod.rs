@@ -6,6 +6,7 @@ pub(crate) mod cpu;
 mod looks;
 pub(crate) mod memory;
 pub mod overshoot;
+pub(crate) mod priority;
 pub(crate) mod turn;
 pub(crate) mod wasm_memory;
 pub(crate) mod watchdog;

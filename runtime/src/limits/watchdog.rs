@@ -7,22 +7,34 @@
 //! A turn that is due earlier than the watchdog's next look sets its alarm, and wakes nobody. No look is lost: a turn
 //! stores its deadline *before* it sets the alarm, and the watchdog clears the alarm *before* it scans the slots, both
 //! sequentially consistent. So either the scan sees the deadline, or the turn finds the alarm cleared and sets it.
+//!
+//! It also sees to it that a thread that runs for long lets others go first (see [`priority`](super::priority)).
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
 use super::alarm::Alarm;
-use super::cpu::{ThreadClock, monotonic_ns};
+use super::cpu::{ThreadClock, monotonic_ns, this_thread_ns};
 use super::looks::Looks;
+use super::priority::{self, Allowance, Priority, ThreadPriority, has_rested};
 
 /// The watchdog's thread, as the system names it. The first that a sandbox process starts.
 pub const THREAD_NAME: &str = "cpu-watchdog";
 
-/// A turn that goes on for this long after it was told to end is taken to ignore it. The callers are answered then;
-/// the thread is left to itself, which only ending its process would change.
+/// When a turn goes on for this long after it was told to end, its callers are answered. When it has used as much CPU time
+/// meanwhile, and was not merely kept from a processor, it is taken to ignore its end: the thread is left to itself, which
+/// only ending its process would change.
 const IGNORED_AFTER_NS: u64 = 10_000_000;
+
+/// With so much CPU time used since it was told to end, a turn is taken to go on for ever, and its thread gets what nobody
+/// else wants. One that comes to its end sooner should come to it soon: it holds memory.
+const LOST_AFTER_NS: u64 = 1_000_000_000;
+
+/// How soon, at least, the watchdog looks again at a thread for anything but its budget.
+const LOOK_AT_THREAD_NS: u64 = 2_000_000;
 
 /// How often a turn with memory that grows unseen is asked to look at it.
 const MEMORY_LOOK_NS: u64 = 5_000_000;
@@ -41,7 +53,7 @@ pub(crate) trait Expire: Send + Sync {
     /// returns whether to ask again. Must not block.
     fn look_at_memory(&self) -> bool;
 
-    /// Called on the watchdog's thread when a turn goes on although it was told to end: it is in a builtin that does
+    /// Called on the watchdog's thread when a turn goes on although it was told to end: it may be in a builtin that does
     /// not look. Answers whoever waits for it. `thread_ns` is the reading of the thread's CPU clock, where it has one.
     /// Must not block.
     fn ignored(&self, thread_ns: Option<u64>);
@@ -57,9 +69,15 @@ pub(crate) struct Slot {
     looks: Looks,
     /// The last turn the watchdog ended; it does so once a turn.
     expired_turn: AtomicU64,
-    /// The turn that was seen ending, since when (monotonic ns), and the last one that ignored it.
+    /// What the thread's clock shows when its allowance is used up.
+    ahead_until_ns: AtomicU64,
+    priority: ThreadPriority,
+    /// The turn that was seen ending, since when (monotonic ns), and what its thread's clock said then.
     ending_turn: AtomicU64,
     ending_since_ns: AtomicU64,
+    ending_used_ns: AtomicU64,
+    /// The last turn whose callers were answered for it, and the last one that ignored its end.
+    answered_turn: AtomicU64,
     ignoring_turn: AtomicU64,
     expire: Arc<dyn Expire>,
 }
@@ -74,6 +92,8 @@ static WATCHDOG: LazyLock<Arc<Watchdog>> = LazyLock::new(|| {
     let alarm = Alarm::new().unwrap_or_else(|error| panic!("cannot make the CPU watchdog's timer: {error}"));
     let watchdog = Arc::new(Watchdog { slots: Mutex::new(Vec::new()), alarm });
     let runner = watchdog.clone();
+    // On a thread of its own that is gone before the watchdog's starts, which has to be a sandbox process's first.
+    priority::prepare();
     let (tuned, ready) = std::sync::mpsc::sync_channel(1);
     std::thread::Builder::new()
         .name(THREAD_NAME.into())
@@ -97,7 +117,12 @@ pub(crate) fn start() {
 
 /// Registers the calling thread. Dropping the registration removes it; do so before the thread exits, since its
 /// clock ends with it.
-pub(crate) struct Registration(Arc<Slot>);
+pub(crate) struct Registration {
+    slot: Arc<Slot>,
+    allowance: Allowance,
+    /// What the thread's clock showed when the turn began.
+    began_ns: Cell<u64>,
+}
 
 impl Registration {
     pub(crate) fn new(clock: ThreadClock, expire: Arc<dyn Expire>) -> Self {
@@ -107,32 +132,58 @@ impl Registration {
             turn: AtomicU64::new(0),
             looks: Looks::default(),
             expired_turn: AtomicU64::new(0),
+            ahead_until_ns: AtomicU64::new(0),
+            priority: ThreadPriority::of_this_thread(),
             ending_turn: AtomicU64::new(0),
             ending_since_ns: AtomicU64::new(0),
+            ending_used_ns: AtomicU64::new(0),
+            answered_turn: AtomicU64::new(0),
             ignoring_turn: AtomicU64::new(0),
             expire,
         });
         WATCHDOG.slots.lock().push(slot.clone());
-        Self(slot)
+        Self { slot, allowance: Allowance::full(monotonic_ns()), began_ns: Cell::new(this_thread_ns()) }
     }
 
-    /// A turn begins that may use CPU until the thread's clock reads `deadline_ns`; `remaining_ns` from now.
-    pub(crate) fn enter(&self, turn: u64, deadline_ns: u64, remaining_ns: u64) {
-        self.0.turn.store(turn, SeqCst);
-        self.deadline().set(deadline_ns, remaining_ns);
+    /// The thread ends after one invocation.
+    pub(crate) fn set_used_once(&self) {
+        self.slot.priority.set_used_once();
+    }
+
+    /// A turn begins that may use `budget_ns` of CPU time; `began_ns` is what the thread's clock shows.
+    pub(crate) fn enter(&self, turn: u64, began_ns: u64, budget_ns: u64) {
+        let slot = &self.slot;
+        let now = monotonic_ns();
+        let allowed = self.allowance.fill(now);
+        if has_rested(allowed) {
+            slot.priority.restore();
+        }
+        self.began_ns.set(began_ns);
+        slot.ahead_until_ns.store(began_ns.saturating_add(allowed), SeqCst);
+        slot.turn.store(turn, SeqCst);
+        slot.deadline_ns.store(began_ns.saturating_add(budget_ns).max(1), SeqCst);
+        let look_ns =
+            if slot.priority.is_lowered() { budget_ns } else { budget_ns.min(allowed.max(LOOK_AT_THREAD_NS)) };
+        WATCHDOG.alarm.set(now.saturating_add(look_ns));
     }
 
     /// The deadline of the turn that runs, to be moved by its own thread.
     pub(crate) fn deadline(&self) -> Deadline {
-        Deadline(self.0.clone())
+        Deadline(self.slot.clone())
     }
 
-    /// The turn is over.
-    pub(crate) fn leave(&self) {
-        self.0.deadline_ns.store(0, SeqCst);
-        if self.0.ignoring_turn.swap(0, SeqCst) != 0 {
+    /// The turn is over. Returns what the thread's clock shows.
+    pub(crate) fn leave(&self) -> u64 {
+        let slot = &self.slot;
+        slot.deadline_ns.store(0, SeqCst);
+        if slot.ignoring_turn.swap(0, SeqCst) != 0 {
             STUCK.fetch_sub(1, SeqCst);
+            // What is left to do frees its memory.
+            slot.priority.restore();
         }
+        let ended_ns = this_thread_ns();
+        self.allowance.spend(ended_ns.saturating_sub(self.began_ns.get()));
+        ended_ns
     }
 }
 
@@ -148,22 +199,47 @@ impl Deadline {
 }
 
 impl Slot {
-    /// A turn that was told to end still runs: how long until it counts as ignoring that, in ns.
+    /// Has the thread let others go first when it has used up its allowance; how long until that is looked at again, in ns.
+    fn look_at_allowance(&self, used_ns: u64) -> u64 {
+        if self.priority.is_lowered() {
+            return u64::MAX;
+        }
+        let left = self.ahead_until_ns.load(SeqCst).saturating_sub(used_ns);
+        if left > 0 || !self.priority.lower(Priority::Behind) {
+            return left.max(LOOK_AT_THREAD_NS);
+        }
+        u64::MAX
+    }
+
+    /// A turn that was told to end still runs: how long until it is looked at again, in ns.
     fn look_at_ending(&self, turn: u64) -> u64 {
-        let now = monotonic_ns();
+        let (now, used) = (monotonic_ns(), self.clock.read_ns());
         if self.ending_turn.swap(turn, SeqCst) != turn {
             self.ending_since_ns.store(now, SeqCst);
+            self.ending_used_ns.store(used.unwrap_or(0), SeqCst);
+            // All that is left for it to do is to come to its end.
+            self.priority.hurry();
             return IGNORED_AFTER_NS;
         }
         let waited = now.saturating_sub(self.ending_since_ns.load(SeqCst));
         if waited < IGNORED_AFTER_NS {
             return IGNORED_AFTER_NS - waited;
         }
+        if self.answered_turn.swap(turn, SeqCst) != turn {
+            self.expire.ignored(used);
+        }
+        let went_on = used.unwrap_or(u64::MAX).saturating_sub(self.ending_used_ns.load(SeqCst));
+        if went_on < IGNORED_AFTER_NS {
+            return (IGNORED_AFTER_NS - went_on).max(LOOK_AT_THREAD_NS);
+        }
         if self.ignoring_turn.swap(turn, SeqCst) != turn {
             STUCK.fetch_add(1, SeqCst);
-            self.expire.ignored(self.clock.read_ns());
         }
-        u64::MAX
+        let (priority, left) = match LOST_AFTER_NS.checked_sub(went_on) {
+            Some(left) => (Priority::Behind, left.max(LOOK_AT_THREAD_NS)),
+            None => (Priority::Last, u64::MAX),
+        };
+        if self.priority.lower(priority) { left } else { LOOK_AT_THREAD_NS }
     }
 }
 
@@ -181,7 +257,7 @@ pub fn stuck_threads() -> usize {
 impl Drop for Registration {
     fn drop(&mut self) {
         self.leave();
-        WATCHDOG.slots.lock().retain(|slot| !Arc::ptr_eq(slot, &self.0));
+        WATCHDOG.slots.lock().retain(|slot| !Arc::ptr_eq(slot, &self.slot));
     }
 }
 
@@ -249,7 +325,7 @@ impl Watchdog {
             // A clock that cannot be read counts as run out: the limit fails closed.
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
-                least = least.min(slot.looks.next(used, deadline - used));
+                least = least.min(slot.looks.next(used, deadline - used)).min(slot.look_at_allowance(used));
                 if slot.expire.look_at_memory() {
                     least = least.min(MEMORY_LOOK_NS);
                 }
@@ -259,5 +335,49 @@ impl Watchdog {
             }
         }
         least
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A turn that is not told to end.
+    struct Endless;
+
+    impl Expire for Endless {
+        fn expire(&self, _: u64) {}
+
+        fn ending(&self) -> bool {
+            false
+        }
+
+        fn look_at_memory(&self) -> bool {
+            false
+        }
+
+        fn ignored(&self, _: Option<u64>) {}
+    }
+
+    #[test]
+    fn a_thread_that_runs_for_long_lets_others_go_first_until_it_has_rested() {
+        let clock = ThreadClock::current().expect("a clock");
+        let thread = Registration::new(clock, Arc::new(Endless));
+        let lowered = || thread.slot.priority.is_lowered();
+        thread.enter(1, this_thread_ns(), u64::MAX);
+        while !lowered() {
+            std::hint::spin_loop();
+        }
+        thread.leave();
+        thread.enter(2, this_thread_ns(), u64::MAX);
+        thread.leave();
+        assert!(lowered(), "another turn does not change that");
+        let mut turn = 3;
+        while lowered() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            thread.enter(turn, this_thread_ns(), u64::MAX);
+            thread.leave();
+            turn += 1;
+        }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn code(modules: &[(&str, &str)]) -> LoadCode {
         startup_cpu: std::time::Duration::from_secs(1),
         limits: ResourceLimits::default(),
         on_hang: Default::default(),
+        uses: Default::default(),
         clock: Default::default(),
         compat: Default::default(),
     }

@@ -34,6 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("a_pass_is_placed_again_once", || runtime().block_on(placed_again_once())),
         ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
         ("passes_where_no_process_starts", || runtime().block_on(none_starts())),
+        ("one_process_is_ready_for_the_next", || runtime().block_on(spare())),
         ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
         ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
         ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
@@ -323,6 +324,21 @@ async fn none_starts() -> Result<(), String> {
     let metrics = broker.sandboxes.metrics();
     let other: u64 = metrics.restarts.iter().sum::<u64>() - metrics.restarted(Restart::NeverStarted);
     expect("processes that ended for another reason", &other, &0)
+}
+
+/// A pass makes a process its tenant's; another is started though nobody asks for it, and no third one.
+async fn spare() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 3)?;
+    let host = Gate::new();
+    host.open();
+    for tenant in ["a", "b"] {
+        let executor = broker.executor.for_tenant(Tenant::new(tenant).expect("a valid label"));
+        expect("a pass", &end_of(&pass(&executor, &host, WAITS, wall(PATIENCE)).await), &Ok("1".to_owned()))?;
+        let expected = if tenant == "a" { 2 } else { 3 };
+        broker.until("there is a spare one", |metrics| metrics.processes == expected).await?;
+        expect("processes started", &broker.sandboxes.metrics().started, &(expected as u64))?;
+    }
+    Ok(())
 }
 
 async fn retired_by_number() -> Result<(), String> {

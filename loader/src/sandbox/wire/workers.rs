@@ -7,7 +7,7 @@ use loaderd_runtime::channel::InvocationReport;
 use loaderd_runtime::compat::CompatFlags;
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::{
-    ClockPolicy, EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase,
+    ClockPolicy, EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, Uses,
 };
 use loaderd_runtime::limits::{Outcome, ResourceLimits};
 use loaderd_runtime::modules::{
@@ -108,6 +108,10 @@ pub(in crate::sandbox) fn write_load(
         HangPolicy::Report => schema::load::OnHang::Report,
         HangPolicy::Wait => schema::load::OnHang::Wait,
     });
+    builder.set_uses(match code.uses {
+        Uses::Many => schema::load::Uses::Many,
+        Uses::One => schema::load::Uses::One,
+    });
     builder.set_clock(match code.clock {
         ClockPolicy::Frozen => schema::load::Clock::Frozen,
         ClockPolicy::Real => schema::load::Clock::Real,
@@ -185,6 +189,10 @@ pub(in crate::sandbox) fn read_load(
         on_hang: match reader.get_on_hang()? {
             schema::load::OnHang::Report => HangPolicy::Report,
             schema::load::OnHang::Wait => HangPolicy::Wait,
+        },
+        uses: match reader.get_uses()? {
+            schema::load::Uses::Many => Uses::Many,
+            schema::load::Uses::One => Uses::One,
         },
         clock: match reader.get_clock()? {
             schema::load::Clock::Frozen => ClockPolicy::Frozen,
