@@ -31,7 +31,7 @@ const IGNORED_AFTER_NS: u64 = 10_000_000;
 
 /// With so much CPU time used since it was told to end, a turn is taken to go on for ever, and its thread gets what nobody
 /// else wants. One that comes to its end sooner should come to it soon: it holds memory.
-const LOST_AFTER_NS: u64 = 1_000_000_000;
+const LOST_AFTER_NS: u64 = 10_000_000_000;
 
 /// How soon, at least, the watchdog looks again at a thread for anything but its budget.
 const LOOK_AT_THREAD_NS: u64 = 2_000_000;
@@ -369,10 +369,7 @@ mod tests {
             std::hint::spin_loop();
         }
         thread.leave();
-        thread.enter(2, this_thread_ns(), u64::MAX);
-        thread.leave();
-        assert!(lowered(), "another turn does not change that");
-        let mut turn = 3;
+        let mut turn = 2;
         while lowered() {
             std::thread::sleep(std::time::Duration::from_millis(1));
             thread.enter(turn, this_thread_ns(), u64::MAX);
