@@ -17,7 +17,7 @@ use crate::stats::show;
 use crate::table::Table;
 use crate::{Effort, SANDBOX};
 
-/// Passes held at once where memory is measured: as many as have a process each, on a small machine.
+/// Passes held at once where memory is measured: as many as there are processes, on a small machine.
 const HELD: u32 = 8;
 
 /// Isolates, or processes, made only to see how long the first pass takes.
@@ -46,7 +46,9 @@ pub(crate) async fn print(loaderd: &[(&str, &Loaderd)], sandboxes: &Sandboxes, e
     let megabytes = |bytes: f64| format!("{:.1} MB", bytes / 1e6);
     row("first pass, nothing started ahead", &|of| show(of.first_pass));
     row("CPU time of a fresh pass, all processes", &|of| show(of.cpu_per_pass));
-    row(&format!("memory of each of {HELD} passes that wait for their hosts"), &|of| megabytes(of.bytes_per_held));
+    row(&format!("memory that each of {HELD} passes adds while it waits for its host"), &|of| {
+        megabytes(of.bytes_per_held)
+    });
     row("resident memory of a sandbox process at rest", &|of| of.bytes_per_process.map_or("–".to_owned(), megabytes));
     table.print();
     Ok(())
