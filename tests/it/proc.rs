@@ -13,13 +13,16 @@ pub(crate) struct Held {
     pub(crate) children: usize,
     /// Resident memory of them all, in KiB.
     pub(crate) rss_kib: u64,
+    /// Resident memory of the process itself, in KiB.
+    pub(crate) own_rss_kib: u64,
 }
 
 impl Held {
     pub(crate) fn by(pid: u32) -> Result<Self, String> {
         let children = children(pid)?;
-        let mut held = Self { threads: 0, descriptors: 0, children: children.len(), rss_kib: 0 };
+        let mut held = Self { threads: 0, descriptors: 0, children: children.len(), rss_kib: 0, own_rss_kib: 0 };
         held.add(pid)?;
+        held.own_rss_kib = held.rss_kib;
         for child in children {
             // A child may end while it is looked at; then it holds nothing.
             let _ = held.add(child);

@@ -29,6 +29,8 @@ const CLIENTS: usize = 4;
 /// What an idle sandbox process holds, with what its broker holds for it.
 const THREADS_OF_A_PROCESS: usize = 9;
 const DESCRIPTORS_OF_A_PROCESS: usize = 11;
+/// With more than that a sandbox process that has nothing to do is retired (`SandboxConfig::retire_rss_bytes`).
+const RSS_OF_A_PROCESS_KIB: u64 = 256 << 10;
 /// After how many passes a long soak says how far it is.
 const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.
@@ -73,8 +75,13 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
     let restarts = restarts(&service)?;
     println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {found:?}; {restarts:?}", mode.name());
     proc::settles(service.pid(), &bound(&before, &after)?)?;
-    if passes >= LONG && after.rss_kib > before.rss_kib + before.rss_kib / 10 {
-        return Err(format!("memory grew from {} to {} KiB", before.rss_kib, after.rss_kib));
+    // The service lives for long; sandbox processes come and go, and each may keep so much before it is retired.
+    if warm_up == WARM_UP && after.own_rss_kib > before.own_rss_kib + before.own_rss_kib / 10 {
+        return Err(format!("memory grew from {} to {} KiB", before.own_rss_kib, after.own_rss_kib));
+    }
+    let (of_processes, most) = (after.rss_kib - after.own_rss_kib, after.children as u64 * RSS_OF_A_PROCESS_KIB);
+    if of_processes > most {
+        return Err(format!("{} sandbox processes hold {of_processes} KiB; {most} is the most", after.children));
     }
     if found.harmed > 0 || found.lost > 0 {
         return Err(format!("passes were harmed by others, or lost: {found:?}"));
@@ -103,7 +110,7 @@ fn bound(before: &Held, after: &Held) -> Result<Held, String> {
         threads: before.threads + more * THREADS_OF_A_PROCESS,
         descriptors: before.descriptors + more * DESCRIPTORS_OF_A_PROCESS,
         children: before.children + more,
-        rss_kib: before.rss_kib,
+        ..*before
     })
 }
 

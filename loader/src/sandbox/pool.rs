@@ -79,7 +79,7 @@ impl SandboxConfig {
             workers_per_process_max: 4,
             workers_per_life_max: 2_000,
             isolates_warm: 4,
-            retire_rss_bytes: 512 << 20,
+            retire_rss_bytes: 256 << 20,
             idle_kept: Duration::from_secs(10),
             waiting_max: 1024,
             stderr: Stderr::Discard,
