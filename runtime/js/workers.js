@@ -97,10 +97,10 @@ class ExecutionContext {
   }
   constructor(props) {
     if (!making) illegalConstructor();
-    native.addTracing(this);
+    native.addToContext(this, 'tracing');
     this.access = undefined;
     this.props = props;
-    native.addExports(this);
+    native.addToContext(this, 'exports');
   }
   waitUntil(promise) {
     waitUntil(promise);
@@ -470,12 +470,13 @@ const module = {
 };
 // What `process` has of the Worker: its variables as they were given, and the way to end a request.
 const ofProcess = { variables: () => native.env(), abort };
+// By name, what makes a member of `ctx` when it is first looked at.
+const contextMembers = { __proto__: null, tracing: makeTracing, exports: loopbacks };
 return {
   module,
   entrypoint,
   ofProcess,
-  loopbacks,
-  makeTracing,
+  contextMembers,
   get tracing() {
     return tracingOfWorker();
   },

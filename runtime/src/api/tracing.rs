@@ -342,7 +342,7 @@ pub(super) fn add_span<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Argument
 }
 
 /// Gives an object a property that is made when it is first looked at.
-fn add_lazily(
+pub(super) fn add_lazily(
     scope: &mut v8::PinScope<'_, '_>,
     holder: v8::Local<'_, v8::Value>,
     name: &str,
@@ -364,46 +364,6 @@ fn span_class(
     if let Some(class) = super::registry::export(scope, "tracing", "Span") {
         returned.set(class);
     }
-}
-
-/// `addTracing(context)`: gives an execution context its `tracing`, made when it is first looked at.
-pub(super) fn add_tracing<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    add_lazily(scope, arguments.get(0), "tracing", make_tracing);
-}
-
-fn make_tracing(
-    scope: &mut v8::PinScope<'_, '_>,
-    _: v8::Local<'_, v8::Name>,
-    _: v8::PropertyCallbackArguments<'_>,
-    mut returned: v8::ReturnValue<'_, v8::Value>,
-) {
-    if let Some(tracing) = made_by_workers(scope, "makeTracing") {
-        returned.set(tracing);
-    }
-}
-
-/// `addExports(context)`: gives an execution context the `exports` of its Worker, made when it is first looked at.
-pub(super) fn add_exports<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    add_lazily(scope, arguments.get(0), "exports", make_exports);
-}
-
-fn make_exports(
-    scope: &mut v8::PinScope<'_, '_>,
-    _: v8::Local<'_, v8::Name>,
-    _: v8::PropertyCallbackArguments<'_>,
-    mut returned: v8::ReturnValue<'_, v8::Value>,
-) {
-    if let Some(exports) = made_by_workers(scope, "loopbacks") {
-        returned.set(exports);
-    }
-}
-
-/// What a function of the room of Workers gives. `None` with an exception pending.
-fn made_by_workers<'s>(scope: &mut v8::PinScope<'s, '_>, function: &str) -> Option<Value<'s>> {
-    let make = super::registry::export(scope, "workers", function)?;
-    let make = v8::Local::<v8::Function>::try_from(make).ok()?;
-    let undefined = v8::undefined(scope);
-    make.call(scope, undefined.into(), &[])
 }
 
 /// Records an exception that no JavaScript will catch. Runs the program's own accessors, whose exceptions are nobody's.

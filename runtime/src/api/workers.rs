@@ -31,8 +31,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "env", env)?;
     set_function(scope, native, "traced", tracing::traced)?;
     set_function(scope, native, "invocation", current_invocation)?;
-    set_function(scope, native, "addTracing", tracing::add_tracing)?;
-    set_function(scope, native, "addExports", tracing::add_exports)?;
+    set_function(scope, native, "addToContext", add_to_context)?;
     set_function(scope, native, "addSpan", tracing::add_span)?;
     super::async_context::install(scope, native)
 }
@@ -51,6 +50,34 @@ pub(super) fn install_caches(scope: &mut v8::PinScope<'_, '_>, native: v8::Local
 
 pub(super) fn install_hosts(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, native, "randomName", random_name)
+}
+
+/// `addToContext(context, name)`: gives an execution context a member that is made when it is first looked at.
+fn add_to_context<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
+    let name = arguments.get(1).to_rust_string_lossy(scope);
+    tracing::add_lazily(scope, arguments.get(0), &name, context_member);
+}
+
+fn context_member(
+    scope: &mut v8::PinScope<'_, '_>,
+    name: v8::Local<'_, v8::Name>,
+    _: v8::PropertyCallbackArguments<'_>,
+    mut returned: v8::ReturnValue<'_, v8::Value>,
+) {
+    if let Some(member) = made_for_context(scope, name) {
+        returned.set(member);
+    }
+}
+
+/// `None` with an exception pending.
+fn made_for_context<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    name: v8::Local<'_, v8::Name>,
+) -> Option<v8::Local<'s, v8::Value>> {
+    let members = super::registry::export(scope, "workers", "contextMembers")?;
+    let make = v8::Local::<v8::Object>::try_from(members).ok()?.get(scope, name.into())?;
+    let undefined = v8::undefined(scope).into();
+    v8::Local::<v8::Function>::try_from(make).ok()?.call(scope, undefined, &[])
 }
 
 /// `randomName()`: 32 hexadecimal digits that nobody guesses.
