@@ -15,7 +15,6 @@ use crate::error::Blame;
 use crate::invocation::{InvocationState, OnEnd};
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
 use crate::limits::overshoot;
-use crate::limits::priority::behind;
 use crate::limits::watchdog::Registration;
 use crate::limits::{Cause, Outcome};
 use crate::modules::exports::{ExportedEntrypoint, entrypoints};
@@ -67,7 +66,7 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, ready: Box<dyn FnOnce() + S
     };
     crate::fatal::enter(shared);
     // What runs already goes first: isolates are made ahead.
-    let vm = behind(|| Vm::new(config, shared));
+    let vm = Vm::new(config, shared);
     let watch = Registration::new(clock, shared.clone());
     vm.state.asides.set_deadline(watch.deadline());
     ready();

@@ -1,8 +1,8 @@
 //! Who goes first where threads want the same processor: one that has run little, ahead of one that runs for long.
 //!
 //! The kernel shares processors fairly between threads, and every isolate has one: beside 32 that spin, a fresh one would
-//! get a thirty-third. So each thread has an [`Allowance`], and one that has used it up lets others go first until it has
-//! rested. It does so in two ways: long slices, which the kernel (since Linux 6.12) interrupts for whoever wakes up and
+//! get a thirty-third. So a thread lets others go first once a single turn has used [`ALLOWANCE_NS`], until that turn ends:
+//! a Worker that handles many short requests is not one that runs for long. It does so in two ways: long slices, which the kernel (since Linux 6.12) interrupts for whoever wakes up and
 //! asks for a shorter one; and niceness, which is a smaller share. The first anybody may take back. Taking back niceness
 //! needs a right (`CAP_SYS_NICE`, or `RLIMIT_NICE` of 20 or more); without it, only the threads of Workers that are used
 //! once are made nice, since those end soon.
@@ -10,20 +10,13 @@
 //! Niceness and not `SCHED_IDLE`: a thread that is idle to the kernel may never run while others want to, and it may hold
 //! a lock that those wait for. It did not do better either.
 
-use std::cell::Cell;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// CPU time that a thread may use at once before it lets others go first. Most passes and requests need less in all.
-const ALLOWANCE_NS: u64 = 5_000_000;
-
-/// Of the time that goes by, how much a thread is allowed: one part in so many.
-const ALLOWED_ONE_IN: u64 = 10;
-
-/// How much of its allowance a thread must have again to go ahead of others again.
-const RESTED_NS: u64 = ALLOWANCE_NS / 2;
+/// CPU time that a turn may use before its thread lets others go first. Most need less.
+pub(super) const ALLOWANCE_NS: u64 = 5_000_000;
 
 /// The slice of a thread that lets others go first. The kernel's own is 0.7 to 2.8 ms. Not much longer, since it is also how
 /// long those that let others go first wait for each other.
@@ -37,39 +30,6 @@ const NICER: libc::c_int = 10;
 
 /// The niceness that weighs least: a seventieth.
 const NICEST: libc::c_int = 19;
-
-/// How much a thread may use before it lets others go first: a bucket that time fills and CPU time empties. Its thread's
-/// own.
-#[derive(Debug)]
-pub(super) struct Allowance {
-    left_ns: Cell<u64>,
-    /// Monotonic ns of the last filling.
-    filled_ns: Cell<u64>,
-}
-
-impl Allowance {
-    /// A full one.
-    pub(super) fn full(now_ns: u64) -> Self {
-        Self { left_ns: Cell::new(ALLOWANCE_NS), filled_ns: Cell::new(now_ns) }
-    }
-
-    /// What it holds at `now_ns` of the monotonic clock, in ns.
-    pub(super) fn fill(&self, now_ns: u64) -> u64 {
-        let passed = now_ns.saturating_sub(self.filled_ns.replace(now_ns));
-        let left = self.left_ns.get().saturating_add(passed / ALLOWED_ONE_IN).min(ALLOWANCE_NS);
-        self.left_ns.set(left);
-        left
-    }
-
-    pub(super) fn spend(&self, used_ns: u64) {
-        self.left_ns.set(self.left_ns.get().saturating_sub(used_ns));
-    }
-}
-
-/// Whether a thread with so much of its allowance left goes ahead of others again.
-pub(super) fn has_rested(left_ns: u64) -> bool {
-    left_ns >= RESTED_NS
-}
 
 /// How a thread stands to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -217,15 +177,6 @@ impl ThreadPriority {
     }
 }
 
-/// Has the calling thread let others go first while it does `work` that nobody waits for, or that can wait.
-pub(crate) fn behind<T>(work: impl FnOnce() -> T) -> T {
-    let ask = |slice_ns| USUAL.is_some_and(|usual| set(0, Wish { nice: usual.nice, slice_ns }));
-    ask(LONG_SLICE_NS);
-    let done = work();
-    ask(USUAL_SLICE_NS);
-    done
-}
-
 /// Asks the kernel; returns whether it did as it was asked. `thread`: 0 is the calling one.
 fn set(thread: libc::pid_t, wish: Wish) -> bool {
     // SAFETY: `sched_attr` is plain data for which all zeroes is a valid value.
@@ -242,20 +193,6 @@ fn set(thread: libc::pid_t, wish: Wish) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_allowance_is_spent_at_once_and_comes_back_slowly() {
-        let allowance = Allowance::full(1_000);
-        assert_eq!(allowance.fill(2_000_000_000), ALLOWANCE_NS, "no more than full");
-        allowance.spend(ALLOWANCE_NS - 1_000);
-        assert_eq!(allowance.fill(2_000_000_000), 1_000);
-        allowance.spend(2_000);
-        assert_eq!(allowance.fill(2_000_000_000), 0, "no less than empty");
-        let rest = RESTED_NS * ALLOWED_ONE_IN;
-        assert!(!has_rested(allowance.fill(2_000_000_000 + rest - ALLOWED_ONE_IN)));
-        assert!(has_rested(allowance.fill(2_000_000_000 + rest)));
-        assert_eq!(allowance.fill(1), RESTED_NS, "a clock that goes back");
-    }
 
     #[test]
     fn niceness_is_asked_for_where_it_can_be_taken_back_or_need_not_be() {

@@ -10,7 +10,6 @@
 //!
 //! It also sees to it that a thread that runs for long lets others go first (see [`priority`](super::priority)).
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock};
 
@@ -19,7 +18,7 @@ use parking_lot::Mutex;
 use super::alarm::Alarm;
 use super::cpu::{ThreadClock, monotonic_ns, this_thread_ns};
 use super::looks::Looks;
-use super::priority::{self, Allowance, Priority, ThreadPriority, has_rested};
+use super::priority::{self, ALLOWANCE_NS, Priority, ThreadPriority};
 
 /// The watchdog's thread, as the system names it. The first that a sandbox process starts.
 pub const THREAD_NAME: &str = "cpu-watchdog";
@@ -69,7 +68,7 @@ pub(crate) struct Slot {
     looks: Looks,
     /// The last turn the watchdog ended; it does so once a turn.
     expired_turn: AtomicU64,
-    /// What the thread's clock shows when its allowance is used up.
+    /// What the thread's clock shows when the turn has used up its allowance.
     ahead_until_ns: AtomicU64,
     priority: ThreadPriority,
     /// The turn that was seen ending, since when (monotonic ns), and what its thread's clock said then.
@@ -119,9 +118,6 @@ pub(crate) fn start() {
 /// clock ends with it.
 pub(crate) struct Registration {
     slot: Arc<Slot>,
-    allowance: Allowance,
-    /// What the thread's clock showed when the turn began.
-    began_ns: Cell<u64>,
 }
 
 impl Registration {
@@ -142,7 +138,7 @@ impl Registration {
             expire,
         });
         WATCHDOG.slots.lock().push(slot.clone());
-        Self { slot, allowance: Allowance::full(monotonic_ns()), began_ns: Cell::new(this_thread_ns()) }
+        Self { slot }
     }
 
     /// The thread ends after one invocation.
@@ -153,18 +149,12 @@ impl Registration {
     /// A turn begins that may use `budget_ns` of CPU time; `began_ns` is what the thread's clock shows.
     pub(crate) fn enter(&self, turn: u64, began_ns: u64, budget_ns: u64) {
         let slot = &self.slot;
-        let now = monotonic_ns();
-        let allowed = self.allowance.fill(now);
-        if has_rested(allowed) {
-            slot.priority.restore();
-        }
-        self.began_ns.set(began_ns);
-        slot.ahead_until_ns.store(began_ns.saturating_add(allowed), SeqCst);
+        // The watchdog may have looked at the turn before as it ended.
+        slot.priority.restore();
+        slot.ahead_until_ns.store(began_ns.saturating_add(ALLOWANCE_NS), SeqCst);
         slot.turn.store(turn, SeqCst);
         slot.deadline_ns.store(began_ns.saturating_add(budget_ns).max(1), SeqCst);
-        let look_ns =
-            if slot.priority.is_lowered() { budget_ns } else { budget_ns.min(allowed.max(LOOK_AT_THREAD_NS)) };
-        WATCHDOG.alarm.set(now.saturating_add(look_ns));
+        WATCHDOG.alarm.set(monotonic_ns().saturating_add(budget_ns.min(ALLOWANCE_NS)));
     }
 
     /// The deadline of the turn that runs, to be moved by its own thread.
@@ -178,12 +168,9 @@ impl Registration {
         slot.deadline_ns.store(0, SeqCst);
         if slot.ignoring_turn.swap(0, SeqCst) != 0 {
             STUCK.fetch_sub(1, SeqCst);
-            // What is left to do frees its memory.
-            slot.priority.restore();
         }
-        let ended_ns = this_thread_ns();
-        self.allowance.spend(ended_ns.saturating_sub(self.began_ns.get()));
-        ended_ns
+        slot.priority.restore();
+        this_thread_ns()
     }
 }
 
@@ -360,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_runs_for_long_lets_others_go_first_until_it_has_rested() {
+    fn a_turn_that_runs_for_long_lets_others_go_first_until_it_ends() {
         let clock = ThreadClock::current().expect("a clock");
         let thread = Registration::new(clock, Arc::new(Endless));
         let lowered = || thread.slot.priority.is_lowered();
@@ -369,12 +356,8 @@ mod tests {
             std::hint::spin_loop();
         }
         thread.leave();
-        let mut turn = 2;
-        while lowered() {
-            std::thread::sleep(std::time::Duration::from_millis(1));
-            thread.enter(turn, this_thread_ns(), u64::MAX);
-            thread.leave();
-            turn += 1;
-        }
+        thread.enter(2, this_thread_ns(), u64::MAX);
+        assert!(!lowered(), "the next turn has run for nothing yet");
+        thread.leave();
     }
 }
