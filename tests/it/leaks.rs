@@ -7,7 +7,7 @@ use crate::case;
 use crate::doors::capnp::{Connection, block_on, pass_on};
 use crate::expect::Outcome;
 use crate::healthy;
-use crate::proc::{self, Held};
+use crate::proc;
 use crate::service::{Mode, Service};
 
 /// Passes one after another.
@@ -40,7 +40,8 @@ fn with_service(mode: Mode, test: fn(&Service) -> Result<(), String>) -> Result<
     at_once(&service).or_else(|_| at_once(&service))?;
     let before = proc::at_rest(service.pid())?;
     test(&service)?;
-    proc::settles(service.pid(), &Held { ..before })
+    let after = proc::at_rest(service.pid())?;
+    proc::settles(service.pid(), &before.with_processes_of(&after)?)
 }
 
 fn in_a_row(service: &Service) -> Result<(), String> {

@@ -5,6 +5,10 @@ use std::time::{Duration, Instant};
 /// How long a process may take to give back what it no longer needs. A bound against hanging tests, not an expectation.
 const SETTLE_WAIT: Duration = Duration::from_secs(30);
 
+/// What an idle sandbox process holds, with what its broker holds for it.
+const THREADS_OF_A_PROCESS: usize = 9;
+const DESCRIPTORS_OF_A_PROCESS: usize = 11;
+
 /// What one process and its children hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Held {
@@ -42,6 +46,23 @@ impl Held {
         let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0");
         self.rss_kib += rss.trim().trim_end_matches("kB").trim().parse::<u64>().unwrap_or(0);
         Ok(())
+    }
+
+    /// The most that a service may hold which held this, and has the processes of `now`. How many sandbox processes wait for
+    /// work differs from moment to moment; each that came may hold what one holds, and no more.
+    pub(crate) fn with_processes_of(&self, now: &Self) -> Result<Self, String> {
+        // As many as the service may have unless told otherwise.
+        let most = std::thread::available_parallelism().map_or(16, |cores| (8 * cores.get()).clamp(16, 128));
+        if now.children > most {
+            return Err(format!("{} sandbox processes are left; there may be {most}", now.children));
+        }
+        let more = now.children.saturating_sub(self.children);
+        Ok(Self {
+            threads: self.threads + more * THREADS_OF_A_PROCESS,
+            descriptors: self.descriptors + more * DESCRIPTORS_OF_A_PROCESS,
+            children: self.children + more,
+            ..*self
+        })
     }
 
     /// Whether this is no more than that was, memory aside.

@@ -26,9 +26,6 @@ const SHORT: usize = 200;
 const WARM_UP: usize = 1_000;
 /// Clients at work at the same time, each with a connection of its own. Half of what they run is healthy.
 const CLIENTS: usize = 4;
-/// What an idle sandbox process holds, with what its broker holds for it.
-const THREADS_OF_A_PROCESS: usize = 9;
-const DESCRIPTORS_OF_A_PROCESS: usize = 11;
 /// With more than that a sandbox process that has nothing to do is retired (`SandboxConfig::retire_rss_bytes`).
 const RSS_OF_A_PROCESS_KIB: u64 = 256 << 10;
 /// After how many passes a long soak says how far it is.
@@ -74,7 +71,7 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
     let after = at_rest(&service)?;
     let restarts = restarts(&service)?;
     println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {found:?}; {restarts:?}", mode.name());
-    proc::settles(service.pid(), &bound(&before, &after)?)?;
+    proc::settles(service.pid(), &before.with_processes_of(&after)?)?;
     // The service lives for long; sandbox processes come and go, and each may keep so much before it is retired.
     if warm_up == WARM_UP && after.own_rss_kib > before.own_rss_kib + before.own_rss_kib / 10 {
         return Err(format!("memory grew from {} to {} KiB", before.own_rss_kib, after.own_rss_kib));
@@ -95,23 +92,6 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
         return Err(format!("V8 gave up {gave_up} times, in {} passes that may have it do so", found.may_abort));
     }
     Ok(())
-}
-
-/// What the service may hold at the end. How many sandbox processes wait for work differs from moment to moment; each that
-/// came may hold what one holds, and no more.
-fn bound(before: &Held, after: &Held) -> Result<Held, String> {
-    // As many as the service may have unless told otherwise.
-    let most = std::thread::available_parallelism().map_or(16, |cores| (8 * cores.get()).clamp(16, 128));
-    if after.children > most {
-        return Err(format!("{} sandbox processes are left; there may be {most}", after.children));
-    }
-    let more = after.children.saturating_sub(before.children);
-    Ok(Held {
-        threads: before.threads + more * THREADS_OF_A_PROCESS,
-        descriptors: before.descriptors + more * DESCRIPTORS_OF_A_PROCESS,
-        children: before.children + more,
-        ..*before
-    })
 }
 
 /// What the service holds once nothing of any pass is left in it.
