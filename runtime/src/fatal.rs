@@ -87,6 +87,7 @@ extern "C" fn trapped(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mu
     }
 }
 
+// SAFETY: the function is never called: only where it is matters.
 unsafe extern "C" {
     /// Where V8 stops for what it takes for harmless: it prints that, tells nobody, and aborts.
     #[link_name = "_ZN2v84base21FatalNoSecurityImpactEPKcz"]
@@ -113,6 +114,8 @@ unsafe fn stopped_on_purpose(context: *const libc::ucontext_t) -> bool {
     words.any(|word| word > start && word - start <= FATAL_FUNCTION_BYTES_MAX)
 }
 
+/// # Safety
+/// As of [`stopped_on_purpose`].
 #[cfg(target_arch = "x86_64")]
 unsafe fn stack_pointer(context: *const libc::ucontext_t) -> *const usize {
     // SAFETY: as of `stopped_on_purpose`.
@@ -120,6 +123,8 @@ unsafe fn stack_pointer(context: *const libc::ucontext_t) -> *const usize {
     std::ptr::with_exposed_provenance(pointer as usize)
 }
 
+/// # Safety
+/// As of [`stopped_on_purpose`].
 #[cfg(target_arch = "aarch64")]
 unsafe fn stack_pointer(context: *const libc::ucontext_t) -> *const usize {
     // SAFETY: as of `stopped_on_purpose`.

@@ -116,6 +116,7 @@ impl Vm {
             let experience = self.state.experience();
             crate::api::offer_caches(scope, experience);
             crate::modules::code_cache::offer_all(scope, &self.state, experience);
+            crate::modules::ahead::note_latest(&self.state);
         }
         let Self { state, context, isolate, platform } = self;
         drop(context);

@@ -202,6 +202,9 @@ fn clone(namespaces: libc::c_int, plan: &Plan) -> Result<(libc::pid_t, OwnedFd),
 }
 
 /// Closes all descriptors from this one on, also where the kernel cannot do so at once. Runs in the child, too.
+///
+/// # Safety
+/// Nothing that owns one of them is used, or dropped, afterwards.
 unsafe fn close_from(first: RawFd) -> bool {
     // SAFETY: system calls that touch no memory but `limit`, which outlives its call. Whose descriptors these are matters
     // only to a program that the child does not run any more.

@@ -22,6 +22,9 @@ pub(super) const ALLOWANCE_NS: u64 = 5_000_000;
 /// long those that let others go first wait for each other.
 const LONG_SLICE_NS: u64 = 8_000_000;
 
+/// The shortest slice that the kernel gives.
+const SHORTEST_SLICE_NS: u64 = 100_000;
+
 /// The kernel's own slice.
 const USUAL_SLICE_NS: u64 = 0;
 
@@ -87,8 +90,7 @@ fn measure() -> Option<Usual> {
     if unsafe { libc::sched_getscheduler(0) } != libc::SCHED_OTHER {
         return None;
     }
-    // SAFETY: as above. An error would look like a niceness of -1, which is as good a guess as any.
-    let nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+    let nice = niceness(0);
     let set = |nice| set(0, Wish { nice, slice_ns: USUAL_SLICE_NS });
     Some(Usual { nice, may_take_back: nice < NICEST && set(nice + 1) && set(nice) })
 }
@@ -177,6 +179,18 @@ impl ThreadPriority {
     }
 }
 
+/// Asks for the shortest turns that the kernel gives the calling thread, which everybody may: since Linux 6.12 a thread that
+/// wakes up for such a turn goes ahead of those in the middle of a long one. Elsewhere nothing comes of it.
+pub(super) fn ask_for_short_slices() {
+    set(0, Wish { nice: niceness(0), slice_ns: SHORTEST_SLICE_NS });
+}
+
+/// A thread's niceness. An error would look like one of -1, which is as good a guess as any.
+fn niceness(thread: libc::pid_t) -> libc::c_int {
+    // SAFETY: no memory is touched.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS, thread.unsigned_abs()) }
+}
+
 /// Asks the kernel; returns whether it did as it was asked. `thread`: 0 is the calling one.
 fn set(thread: libc::pid_t, wish: Wish) -> bool {
     // SAFETY: `sched_attr` is plain data for which all zeroes is a valid value.
@@ -219,12 +233,6 @@ mod tests {
         }
     }
 
-    fn niceness(thread: &ThreadPriority) -> libc::c_int {
-        let thread = thread.thread.unsigned_abs();
-        // SAFETY: no memory is touched.
-        unsafe { libc::getpriority(libc::PRIO_PROCESS, thread) }
-    }
-
     #[test]
     fn a_thread_that_was_lowered_is_what_it_was_as_far_as_the_system_allows() {
         let Some(usual) = *USUAL else { return };
@@ -237,10 +245,10 @@ mod tests {
                 tell.send(priority.clone()).expect("somebody asks");
                 let _dropped = go_on.recv();
                 assert!(priority.is_lowered());
-                let lowered = niceness(&priority);
+                let lowered = niceness(priority.thread);
                 priority.restore();
                 assert!(!priority.is_lowered());
-                (lowered, niceness(&priority))
+                (lowered, niceness(priority.thread))
             });
             assert!(told.recv().expect("a thread").lower(Priority::Behind));
             drop(lowered);
@@ -252,11 +260,11 @@ mod tests {
         std::thread::spawn(move || {
             let priority = ThreadPriority::of_this_thread();
             priority.lower(Priority::Last);
-            assert_eq!(niceness(&priority), NICEST);
+            assert_eq!(niceness(priority.thread), NICEST);
             priority.lower(Priority::Behind);
-            assert_eq!(niceness(&priority), NICEST, "no higher");
+            assert_eq!(niceness(priority.thread), NICEST, "no higher");
             priority.restore();
-            assert_eq!(niceness(&priority), if usual.may_take_back { usual.nice } else { NICEST });
+            assert_eq!(niceness(priority.thread), if usual.may_take_back { usual.nice } else { NICEST });
         })
         .join()
         .expect("no panic");

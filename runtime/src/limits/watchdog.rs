@@ -256,7 +256,7 @@ fn tune() {
         // The next best, where that may be had.
         // SAFETY: setpriority on the calling thread (who = 0) touches no memory.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -10) };
-        ask_for_short_slices();
+        priority::ask_for_short_slices();
     }
 }
 
@@ -269,21 +269,6 @@ fn run_ahead() -> bool {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the calling thread's own scheduling; `lowest` outlives the call.
     unsafe { libc::sched_setscheduler(0, policy, &raw const lowest) == 0 }
-}
-
-/// Asks the scheduler for the shortest turns it gives, which everybody may: since Linux 6.12 a thread that wakes up for
-/// such a turn goes ahead of those in the middle of a long one. Elsewhere nothing comes of it.
-fn ask_for_short_slices() {
-    const SHORTEST_SLICE_NS: u64 = 100_000;
-    // SAFETY: `sched_attr` is plain data for which all zeroes is a valid value.
-    let mut wish: libc::sched_attr = unsafe { std::mem::zeroed() };
-    wish.size = u32::try_from(size_of::<libc::sched_attr>()).unwrap_or(0);
-    wish.sched_policy = u32::try_from(libc::SCHED_OTHER).unwrap_or(0);
-    // SAFETY: the calling thread's own priority; no memory is touched.
-    wish.sched_nice = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
-    wish.sched_runtime = SHORTEST_SLICE_NS;
-    // SAFETY: `wish` outlives the call, which reads as much of it as it says it is long.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const wish, 0) };
 }
 
 impl Watchdog {

@@ -66,7 +66,7 @@ fn evaluated(scope: &mut v8::PinScope<'_, '_>, state: &IsolateState, space: Spac
 }
 
 /// Notes what the next isolates are to make ahead.
-pub(super) fn note_latest(state: &IsolateState) {
+pub(crate) fn note_latest(state: &IsolateState) {
     let registry = state.registry.borrow();
     let modules = registry.shared_modules().filter_map(|(id, content, _)| match content {
         ModuleContent::EsModule(source) if id.space == Space::Worker && source.len() <= AHEAD_BYTES_MAX => {

@@ -57,7 +57,6 @@ pub(crate) fn compile_module<'s>(
 
 /// Leaves behind what an isolate that is about to go has compiled of the host's modules.
 pub(crate) fn offer_all(scope: &mut v8::PinScope<'_, '_>, state: &IsolateState, experience: Experience) {
-    super::ahead::note_latest(state);
     for (_, content, module) in state.registry.borrow().shared_modules() {
         let ModuleContent::EsModule(source) = content else { continue };
         let Some(cache) = cache_of(source).filter(|cache| cache.wants_more(experience)) else { continue };

@@ -55,6 +55,10 @@ struct Entry {
 }
 
 impl Entry {
+    fn new(content: ModuleContent, code_cache: CodeCachePolicy) -> Self {
+        Self { content, code_cache, module: None }
+    }
+
     /// Whether both are the same module of the host.
     fn is_same(&self, other: &Self) -> bool {
         let shared = CodeCachePolicy::Shared;
@@ -92,8 +96,7 @@ impl Registry {
     /// Expects a Worker with these modules of the host, by name and source, which may be made ahead of it.
     pub(super) fn expect(&mut self, modules: &[(String, Arc<str>)]) {
         self.entries.extend(modules.iter().map(|(name, source)| {
-            let content = ModuleContent::EsModule(source.clone());
-            let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
+            let entry = Entry::new(ModuleContent::EsModule(source.clone()), CodeCachePolicy::Shared);
             (ModuleId::of_worker(name.as_str()), entry)
         }));
     }
@@ -107,7 +110,7 @@ impl Registry {
         for module in modules {
             let path = path_of(&module.name);
             let id = ModuleId::of_worker(path.as_str());
-            let entry = Entry { content: module.content, code_cache: module.code_cache, module: None };
+            let entry = Entry::new(module.content, module.code_cache);
             let made = ahead.remove(&id).filter(|made| !afresh && made.is_same(&entry));
             if self.entries.insert(id, made.unwrap_or(entry)).is_some() {
                 self.repeated.get_or_insert(path);
@@ -118,8 +121,7 @@ impl Registry {
                 ExtensionVisibility::Public => Space::Public,
                 ExtensionVisibility::Internal => Space::Internal,
             };
-            let content = ModuleContent::EsModule(module.source.clone());
-            let entry = Entry { content, code_cache: CodeCachePolicy::Shared, module: None };
+            let entry = Entry::new(ModuleContent::EsModule(module.source.clone()), CodeCachePolicy::Shared);
             (ModuleId { space, name: module.name.clone() }, entry)
         });
         self.entries.extend(offered);

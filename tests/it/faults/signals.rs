@@ -166,20 +166,33 @@ fn stopped_before_it_loads() -> Result<(), String> {
     })
 }
 
+/// A pass with so much time whose host answers while the processes stand still; then comes what `then` does.
+async fn answered_while_stopped(
+    service: &Service,
+    connection: &Connection,
+    wall: Duration,
+    then: impl Future<Output = Result<(), String>>,
+) -> Result<Outcome, String> {
+    let gate = Gate::default();
+    let meddle = async {
+        signal_all(service, Signal::SIGSTOP)?;
+        gate.0.answer.notify_one();
+        then.await
+    };
+    pass_and(connection, &returns_answer(wall), &gate, meddle).await
+}
+
 /// A process stands still while its host answers, and goes on in time: its pass has lost nothing.
 fn stopped_for_a_while() -> Result<(), String> {
     let service = service()?;
     block_on(async {
         let connection = Connection::open(&service).await?;
-        let gate = Gate::default();
-        let meddle = async {
-            signal_all(&service, Signal::SIGSTOP)?;
-            gate.0.answer.notify_one();
+        let goes_on = async {
             // Long enough for the answer to arrive at a process that does not read it.
             tokio::time::sleep(Duration::from_millis(200)).await;
             signal_all(&service, Signal::SIGCONT)
         };
-        let outcome = pass_and(&connection, &returns_answer(ANSWER_WAIT), &gate, meddle).await?;
+        let outcome = answered_while_stopped(&service, &connection, ANSWER_WAIT, goes_on).await?;
         expect_value(&outcome, "7")?;
         serves_on(&service, &connection, 1).await
     })
@@ -191,13 +204,7 @@ fn answers_after_the_deadline() -> Result<(), String> {
     let service = service()?;
     block_on(async {
         let connection = Connection::open(&service).await?;
-        let gate = Gate::default();
-        let meddle = async {
-            signal_all(&service, Signal::SIGSTOP)?;
-            gate.0.answer.notify_one();
-            Ok(())
-        };
-        let outcome = pass_and(&connection, &returns_answer(WALL), &gate, meddle).await?;
+        let outcome = answered_while_stopped(&service, &connection, WALL, async { Ok(()) }).await?;
         expect_tag(&outcome, DEADLINE)?;
         // Killed for standing still by now, where this machine is slow: then there is nobody to go on.
         let _ = signal_all(&service, Signal::SIGCONT);
