@@ -120,6 +120,12 @@ impl Service {
         Ok(())
     }
 
+    /// The lines logged since it listened that nobody has read yet.
+    pub(crate) fn unread_log(&self) -> Vec<String> {
+        let Some(lines) = self.log.get() else { return Vec::new() };
+        lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner).try_iter().collect()
+    }
+
     /// The next line of a JSON log whose message is this; lines before it are gone.
     pub(crate) fn logged(&self, message: &str, patience: Duration) -> Result<Json, String> {
         let lines = self.log.get().ok_or("the log is not read")?;

@@ -33,6 +33,9 @@ const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.
 const CPU_MILLIS: u32 = 60;
 
+/// What the log says of processes that ended as programs of the corpus have them end. Whatever else it says is shown.
+const EXPECTED_IN_LOG: [&str; 3] = ["reason=\"stuck\"", "reason=\"v8-abort\"", "reason=\"out-of-memory\""];
+
 /// The wall clock of a hostile pass: none is to meet it, however busy the machine.
 const WALL: Duration = Duration::from_secs(600);
 
@@ -71,6 +74,11 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
     let after = at_rest(&service)?;
     let restarts = restarts(&service)?;
     println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {found:?}; {restarts:?}", mode.name());
+    for line in
+        service.unread_log().iter().filter(|line| !EXPECTED_IN_LOG.iter().any(|expected| line.contains(expected)))
+    {
+        eprintln!("logged: {line}");
+    }
     proc::settles(service.pid(), &before.with_processes_of(&after)?)?;
     // The service lives for long; sandbox processes come and go, and each may keep so much before it is retired.
     if warm_up == WARM_UP && after.own_rss_kib > before.own_rss_kib + before.own_rss_kib / 10 {

@@ -10,6 +10,8 @@ use crate::error::Blame;
 use crate::isolate::state::IsolateState;
 use crate::isolate::{LoadError, LoadPhase};
 use crate::js::string;
+use crate::rpc::ERROR_TEXT_BYTES_MAX;
+use crate::trace::prefix;
 
 /// Loads the modules of the isolate's registry and runs their top level, microtasks included. The result is the main module's namespace.
 ///
@@ -150,5 +152,7 @@ pub(crate) fn thrown<'s>(
 }
 
 fn failed(phase: LoadPhase, report: &str) -> LoadError {
-    LoadError { message: format!("Failed to start Worker:\n{report}"), phase, cause: None, blame: Blame::Program }
+    let mut message = format!("Failed to start Worker:\n{report}");
+    message.truncate(prefix(&message, ERROR_TEXT_BYTES_MAX).len());
+    LoadError { message, phase, cause: None, blame: Blame::Program }
 }

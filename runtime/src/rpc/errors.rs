@@ -65,8 +65,19 @@ pub(crate) fn to_js<'s>(scope: &mut v8::PinScope<'s, '_>, error: &RpcError) -> O
     Some(object.into())
 }
 
+/// Throws an error in JavaScript.
+pub(crate) fn throw(scope: &mut v8::PinScope<'_, '_>, error: &RpcError) {
+    if let Some(error) = to_js(scope, error) {
+        scope.throw_exception(error);
+    }
+}
+
 /// What is sent for a thrown value. Reading it may run the program's getters; what they throw is ignored.
 pub(crate) fn from_js<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>) -> RpcError {
+    whole(scope, thrown).clipped()
+}
+
+fn whole<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>) -> RpcError {
     v8::tc_scope!(let scope, scope);
     let object = match v8::Local::<v8::Object>::try_from(thrown) {
         Ok(object) if !thrown.is_function() => object,

@@ -23,10 +23,14 @@ pub(crate) mod state;
 pub(crate) use self::reply::Waiter;
 pub use self::reply::{Awaiting, Caller, Reply};
 use crate::limits::{Cause, Usage};
-use crate::trace::Origin;
+use crate::trace::{Origin, prefix};
 
 /// The largest serialized value that may cross in one message, as on the platform.
 pub const MESSAGE_BYTES_MAX: usize = 32 << 20;
+
+/// The longest text of an error that crosses, in UTF-8 bytes: its message, its stack or its name. More is cut off, since a
+/// program can throw whatever fits into its memory.
+pub const ERROR_TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// A serialized value: bytes in V8's structured-clone format (host objects as in `rpc::serialize`) and the
 /// capabilities they refer to by index.
@@ -34,6 +38,16 @@ pub const MESSAGE_BYTES_MAX: usize = 32 << 20;
 pub struct Message {
     pub bytes: bytes::Bytes,
     pub caps: Vec<Cap>,
+}
+
+impl Message {
+    /// Whether it is small enough to cross. A host can make any; what programs say is checked when it is written.
+    ///
+    /// # Errors
+    /// What whoever sends it is told when it is not.
+    pub fn check_size(&self) -> Result<(), RpcError> {
+        check_size(self.bytes.len())
+    }
 }
 
 impl fmt::Debug for Message {
@@ -77,13 +91,38 @@ impl Call {
     pub fn new(path: Vec<String>, op: Op) -> Self {
         Self { path, op, origin: Origin::default() }
     }
+
+    /// Whether a path may be sent. Programs choose the names on it, and how many there are.
+    ///
+    /// # Errors
+    /// What whoever makes the call is told when it may not.
+    pub fn check_path(path: &[String]) -> Result<(), RpcError> {
+        if path.len() > PATH_MAX {
+            return Err(RpcError { remote: false, ..RpcError::new("TypeError", PATH_TOO_LONG) });
+        }
+        check_size(path.iter().map(String::len).sum())
+    }
 }
 
 /// The names of the longest path that one call may have: a property, and 64 more of one another.
 pub const PATH_MAX: usize = 65;
 
 /// What a program is told of a longer one.
-pub(crate) const PATH_TOO_LONG: &str = "RPC pipelined property path is too deep (max 64).";
+const PATH_TOO_LONG: &str = "RPC pipelined property path is too deep (max 64).";
+
+/// What a program is told of content that is larger than [`MESSAGE_BYTES_MAX`].
+pub(crate) fn too_large(bytes: usize) -> String {
+    format!(
+        "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: {bytes} bytes."
+    )
+}
+
+fn check_size(bytes: usize) -> Result<(), RpcError> {
+    if bytes <= MESSAGE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(RpcError { remote: false, ..RpcError::new("Error", too_large(bytes)) })
+}
 
 /// What to do with the member that a call's path names.
 #[derive(Clone, Debug)]
@@ -194,6 +233,17 @@ impl RpcError {
             Some(stack) => format!("{summary}\n{stack}"),
             None => summary,
         }
+    }
+
+    /// The same error, as it may cross: without what no message may be as long as.
+    #[must_use]
+    pub fn clipped(mut self) -> Self {
+        for text in [&mut self.name, &mut self.message].into_iter().chain(&mut self.stack) {
+            text.truncate(prefix(text, ERROR_TEXT_BYTES_MAX).len());
+        }
+        let thrown = self.thrown.take();
+        self.thrown = thrown.filter(|ThrownValue(message)| message.check_size().is_ok());
+        self
     }
 
     /// What every caller of an ended invocation gets.

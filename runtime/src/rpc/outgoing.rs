@@ -3,11 +3,11 @@
 use super::deserialize::{Stack, deserialize_met};
 use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, Met, RpcState};
-use super::{Answer, Awaiting, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, Waiter, errors};
+use super::{Answer, Awaiting, Call, Cap, CapKind, Op, Reply, Waiter, errors};
 use crate::api::tracing::current_span;
 use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
-use crate::js::{throw_error, throw_type_error};
+use crate::js::throw_error;
 
 /// Calls one isolate may have pending.
 pub(crate) const CALLS_MAX: usize = 10_000;
@@ -72,8 +72,8 @@ pub(crate) fn start<'s>(
         throw_error(scope, crate::api::GLOBAL_SCOPE_REFUSAL);
         return None;
     };
-    if path.len() > PATH_MAX {
-        throw_type_error(scope, PATH_TOO_LONG);
+    if let Err(error) = Call::check_path(&path) {
+        errors::throw(scope, &error);
         return None;
     }
     let cap = match rpc.imported(import, Some(invocation.id)) {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::exports::{self, Own};
 use super::state::{Js, RpcState};
-use super::{Cap, MESSAGE_BYTES_MAX, Message, cloned_error, host_tag};
+use super::{Cap, MESSAGE_BYTES_MAX, Message, cloned_error, host_tag, too_large};
 use crate::compat::Flag;
 use crate::guard::callbacks;
 use crate::invocation::HoldKind;
@@ -53,14 +53,7 @@ pub(crate) fn serialize<'s>(
     let caps = Rc::default();
     let bytes = write_body(scope, &rpc, value, purpose, &caps, 0)?;
     if bytes.len() > MESSAGE_BYTES_MAX {
-        throw_error(
-            scope,
-            &format!(
-                "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: {} \
-                 bytes.",
-                bytes.len()
-            ),
-        );
+        throw_error(scope, &too_large(bytes.len()));
         return None;
     }
     Some(Message { bytes: bytes.into(), caps: caps.take() })

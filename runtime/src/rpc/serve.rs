@@ -7,7 +7,7 @@ use super::deserialize::{Stack, deserialize, deserialize_met};
 use super::exports::{self, Access, ExportId, Object, Own};
 use super::serialize::{Purpose, serialize};
 use super::state::{Met, RpcState};
-use super::{Answer, Call, Cap, CapKind, Op, PATH_MAX, PATH_TOO_LONG, Reply, RpcError, errors};
+use super::{Answer, Call, Cap, CapKind, Op, Reply, RpcError, errors};
 use crate::invocation::{HoldKind, InvocationState};
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
@@ -118,8 +118,8 @@ type Parts<'s> = (v8::Local<'s, v8::Value>, v8::Local<'s, v8::Value>, v8::Local<
 
 /// A call's path, arguments (undefined for a read) and the stubs among them, for JavaScript.
 fn call_parts<'s>(scope: &mut v8::PinScope<'s, '_>, call: Call, met: Met) -> Option<Parts<'s>> {
-    if call.path.len() > PATH_MAX {
-        crate::js::throw_type_error(scope, PATH_TOO_LONG);
+    if let Err(error) = Call::check_path(&call.path) {
+        errors::throw(scope, &error);
         return None;
     }
     let names: Vec<v8::Local<v8::Value>> = call.path.iter().map(|name| string(scope, name).into()).collect();

@@ -5,6 +5,7 @@
 
 mod attacks;
 mod garbage;
+mod oversize;
 pub(crate) mod probes;
 mod processes;
 
@@ -32,7 +33,7 @@ const FAKE: &str = "fake-sandbox";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    processes::trials().into_iter().chain(garbage::trials()).collect()
+    processes::trials().into_iter().chain(garbage::trials()).chain(oversize::trials()).collect()
 }
 
 /// Runs a sandbox process, when this binary was started as one. Called before anything else.
@@ -50,6 +51,7 @@ pub(crate) fn run_as_process() -> Option<ExitCode> {
 /// An executor over sandbox processes of its own.
 struct Broker {
     sandboxes: Arc<Sandboxes>,
+    host: LoaderHost,
     executor: CodeExecutor,
 }
 
@@ -60,7 +62,8 @@ impl Broker {
         configure(&mut config);
         let sandboxes = Sandboxes::new(config).map_err(|error| error.to_string())?;
         let host = LoaderHost::new(sandboxes.clone(), HostLimits::default(), runtime().handle().clone());
-        Ok(Self { sandboxes, executor: CodeExecutor::new(host.loader(LoaderOptions::default())) })
+        let executor = CodeExecutor::new(host.loader(LoaderOptions::default()));
+        Ok(Self { sandboxes, host, executor })
     }
 
     /// Waits until the processes and their counters are as the test wants them.

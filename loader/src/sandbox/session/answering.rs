@@ -114,10 +114,10 @@ impl Session {
         };
         drop(dropped);
         let usage = answer.usage;
-        let answered = match answer.result {
+        let answered = match answer.result.and_then(|message| message.check_size().map(|()| message)) {
             Ok(message) if message.caps.len() > MESSAGE_CAPS_MAX => Answered::Error(too_many_caps()),
             Ok(message) => Answered::Value(message),
-            Err(error) => Answered::Error(error),
+            Err(error) => Answered::Error(error.clipped()),
         };
         let _ = self.send_answer(question, scope, &answered, usage, pipeline_held);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use loaderd_runtime::rpc::{Answer, Call, Capability, Op, PATH_MAX, Reply, RpcError};
+use loaderd_runtime::rpc::{Answer, Call, Capability, Op, Reply, RpcError};
 use loaderd_schema::channel_capnp as schema;
 
 use super::tables::{NO_SCOPE, Question, SCOPE_CALLS_MAX, Scope};
@@ -175,12 +175,11 @@ impl Session {
 
 /// Whether the other end would accept this call at all.
 fn check(call: &Call) -> Result<(), RpcError> {
-    if call.path.len() > PATH_MAX {
-        return Err(RpcError::new("Error", format!("A property path of a call may name at most {PATH_MAX} members.")));
-    }
+    Call::check_path(&call.path)?;
     match &call.op {
         Op::Call(arguments) | Op::Event(arguments) if arguments.caps.len() > MESSAGE_CAPS_MAX => Err(too_many_caps()),
-        Op::Call(_) | Op::Event(_) | Op::Get => Ok(()),
+        Op::Call(arguments) | Op::Event(arguments) => arguments.check_size(),
+        Op::Get => Ok(()),
     }
 }
 

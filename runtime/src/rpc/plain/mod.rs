@@ -224,9 +224,7 @@ pub enum EncodeError {
     #[error("the value is nested more than {DEPTH_MAX} levels deep")]
     Depth,
     /// How long the message would have been, as far as it was written.
-    #[error(
-        "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: {0} bytes."
-    )]
+    #[error("{}", super::too_large(*.0))]
     Bytes(usize),
 }
 
