@@ -1,6 +1,7 @@
 //! Why a sandbox process had to be replaced, told from how it ended.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use loaderd_runtime::fatal::Fatal;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
@@ -14,8 +15,10 @@ const EXIT_OUT_OF_MEMORY: i32 = 70;
 const EXIT_V8_CHECK: i32 = 71;
 const EXIT_V8_ABORT: i32 = 72;
 
-/// How long a process that closed its socket may take to end by itself, in ms, before it is made to: its own end says more.
-const END_WITHIN_MS: u16 = 500;
+/// How long a process that closed its socket may take to end by itself before it is made to: its own end says more. Its
+/// passes are answered meanwhile, so this holds up nobody; the system may still have namespaces of it to take down, on a
+/// machine whose processors are all busy.
+const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// Why a sandbox process had to be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +104,16 @@ pub(super) fn exit_code(why: Fatal) -> i32 {
 
 /// Waits a little for a process whose connection is gone to end by itself; whether it did.
 pub(super) fn ends_by_itself(pidfd: &OwnedFd) -> bool {
-    // A descriptor of a process can be read from when that has ended.
-    let mut fds = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
-    matches!(nix::poll::poll(&mut fds, PollTimeout::from(END_WITHIN_MS)), Ok(ended) if ended > 0)
+    let deadline = Instant::now() + END_WITHIN;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        // A descriptor of a process can be read from when that has ended.
+        let mut fds = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
+        match nix::poll::poll(&mut fds, PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO)) {
+            Err(nix::Error::EINTR) => {}
+            ended => return ended.is_ok_and(|ended| ended > 0),
+        }
+    }
 }
 
 /// Why a process went that the broker did not send away. `lost` is how its connection ended; `alone`: it had ended before

@@ -227,7 +227,14 @@ impl Process {
             reason => reason,
         };
         let ended = status.map(|status| format!("{status:?}"));
-        tracing::warn!(process = self.id, reason = reason.name(), ended, why = %lost, "a sandbox process went too early");
+        tracing::warn!(
+            process = self.id,
+            reason = reason.name(),
+            ended,
+            by_itself = alone,
+            connection = %lost,
+            "a sandbox process went too early"
+        );
         Gone::Early(reason)
     }
 
