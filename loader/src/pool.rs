@@ -1,9 +1,9 @@
 //! The pool of never-used isolates: made ahead on threads of their own, each given out once.
 //!
 //! One thread, `isolate-pool`, decides when to make the next one; making it happens on the isolate's own thread.
-//! Requests come first: those that found the pool empty are served in order, a few at once. Filling up again waits
-//! until things are quiet or the pool is half empty, and makes one at a time, so that it does not take the cores from
-//! what runs.
+//! Requests come first: those that found the pool empty are served in order, a few at once. As many are made at once while
+//! the pool is less than half full. Filling it up from there waits until things are quiet, and makes one at a time, so that
+//! it does not take the cores from what runs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ pub struct PoolConfig {
     pub isolate: IsolateConfig,
     /// Never-used isolates to keep ready. 0: each is made when it is asked for.
     pub target: usize,
-    /// Isolates made at once while requests wait; the number of cores is a good choice. At least 1.
+    /// Isolates made at once while requests wait or the pool is less than half full; the number of cores is a good choice.
+    /// At least 1.
     pub making_max: usize,
 }
 
@@ -111,11 +112,19 @@ fn next_step(counts: Counts, target: usize, making_max: usize) -> Step {
     if waiting > making {
         return if making < making_max { Step::Make } else { Step::Wait(None) };
     }
-    if making > 0 || ready >= target {
+    // Those that nobody waits for.
+    let ahead = ready + making - waiting;
+    if making >= making_max || ahead >= target {
         return Step::Wait(None);
     }
-    // Half empty is reason enough; more than that can wait for a quiet moment.
-    if 2 * ready < target || quiet >= QUIET { Step::Make } else { Step::Wait(Some(QUIET - quiet)) }
+    // Half empty is reason enough, and to make several at once: passes that come one after the other wait for nothing
+    // else. More than that is made one by one, in a quiet moment.
+    match 2 * ahead < target {
+        true => Step::Make,
+        false if making > 0 => Step::Wait(None),
+        false if quiet >= QUIET => Step::Make,
+        false => Step::Wait(Some(QUIET - quiet)),
+    }
 }
 
 impl Pool {
@@ -155,7 +164,7 @@ impl Pool {
         state.last_taken = Instant::now();
         if let Some(isolate) = state.ready.pop_front() {
             // The thread is only woken when it has something to decide now; it looks again by itself otherwise.
-            let wake = state.making == 0;
+            let wake = state.making < self.0.config.making_max;
             drop(state);
             if wake {
                 self.0.changed.notify_one();
@@ -352,9 +361,14 @@ mod tests {
             ((0, 0, 1, NOW), Step::Make),
             ((0, 1, 2, NOW), Step::Make),
             ((0, 2, 5, NOW), Step::Wait(None)),
-            ((0, 1, 1, NOW), Step::Wait(None)),
+            ((0, 1, 1, NOW), Step::Make),
+            ((0, 2, 1, NOW), Step::Wait(None)),
             ((1, 0, 0, NOW), Step::Make),
+            ((0, 1, 0, NOW), Step::Make),
+            ((0, 2, 0, NOW), Step::Wait(None)),
             ((1, 1, 0, NOW), Step::Wait(None)),
+            ((2, 1, 0, QUIET), Step::Wait(None)),
+            ((3, 1, 0, QUIET), Step::Wait(None)),
             ((2, 0, 0, NOW), Step::Wait(Some(QUIET))),
             ((3, 0, 0, QUIET / 2), Step::Wait(Some(QUIET / 2))),
             ((3, 0, 0, QUIET), Step::Make),
