@@ -1,4 +1,6 @@
-//! Which sandbox process a Worker goes to: the broker's placement, and the thread that supervises the processes.
+//! Which sandbox process a Worker goes to: the broker's placement. How many there are is the [`supervisor`]'s affair, too.
+
+mod supervisor;
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,12 +20,6 @@ use crate::confine::launch::{Image, Stderr};
 use crate::confine::{LayerState, LayerStatus};
 use crate::error::{LoaderError, Overload};
 use crate::placement::{PlacedIsolate, Placement, StartRequest};
-
-/// How often the supervisor looks while something is ending.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// How often it asks for signs of life otherwise.
-const PING: Duration = Duration::from_secs(1);
 
 /// The first pause after a process failed, doubled with each failure in a row.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
@@ -62,6 +58,8 @@ pub struct SandboxConfig {
     pub retire_rss_bytes: u64,
     /// How long a tenant keeps a process that it does not use, when another that has some wants more.
     pub idle_kept: Duration,
+    /// How long a process is kept that nobody uses and nobody else wants.
+    pub idle_max: Duration,
     /// Workers that may wait for a process.
     pub waiting_max: usize,
     pub stderr: Stderr,
@@ -81,6 +79,7 @@ impl SandboxConfig {
             isolates_warm: 4,
             retire_rss_bytes: 256 << 20,
             idle_kept: Duration::from_secs(10),
+            idle_max: Duration::from_secs(300),
             waiting_max: 1024,
             stderr: Stderr::Discard,
         }
@@ -172,7 +171,9 @@ impl Sandboxes {
             retired_for_memory: AtomicU64::new(0),
         });
         let supervised = Arc::downgrade(&shared);
-        std::thread::Builder::new().name("sandbox-supervisor".into()).spawn(move || supervise(&supervised))?;
+        std::thread::Builder::new()
+            .name("sandbox-supervisor".into())
+            .spawn(move || supervisor::supervise(&supervised))?;
         shared.start_process(&mut shared.state.lock());
         Ok(Arc::new(Self(shared)))
     }
@@ -284,18 +285,6 @@ impl Shared {
         }
     }
 
-    /// Retires a process whose memory did not return: it holds more than it may with nothing to do, and than its live
-    /// Workers could account for.
-    fn retire_if_swollen(&self, process: &Process) {
-        let workers = process.active.load(SeqCst) as u64 * self.config.isolate.memory_bytes_max as u64;
-        let rss = process.rss_bytes();
-        if !process.is_closed() && rss > self.config.retire_rss_bytes.saturating_add(workers) {
-            tracing::info!(process = process.id, rss, "a sandbox process is retired: its memory did not return");
-            self.retired_for_memory.fetch_add(1, Relaxed);
-            process.retire();
-        }
-    }
-
     /// A process for one more Worker of a tenant. Who shares a process shares its fate, so company is for when there
     /// is no room for solitude; and one tenant leaves some room for the others as long as it can do with company.
     fn room_for(&self, state: &mut State, tenant: &Option<Arc<str>>) -> Option<Arc<Process>> {
@@ -351,16 +340,6 @@ impl Shared {
         let crowded = || others().filter(|process| has_more(process)).max_by_key(|process| held(&of(process)));
         if let Some(process) = idle.or_else(crowded) {
             process.retire();
-        }
-    }
-
-    /// Has one process ready that belongs to nobody, as far as there may be more: whoever comes next and would be in
-    /// company, or is of a tenant that has none, need not wait for one to start.
-    fn keep_spare(&self) {
-        let mut state = self.state.lock();
-        let spare = |process: &Arc<Process>| !process.is_closed() && process.tenant.get().is_none();
-        if state.processes.len() < self.config.processes_max && !state.processes.iter().any(spare) {
-            self.start_process(&mut state);
         }
     }
 
@@ -483,51 +462,6 @@ impl Owner for Shared {
             }
             tracing::debug!(layers = layers.len(), "the first sandbox process is confined");
             state.layers = Some(layers.to_vec());
-        }
-    }
-}
-
-/// Kills what does not end or does not answer, and starts again what may be started again.
-fn supervise(pool: &Weak<Shared>) {
-    let mut pinged = Instant::now();
-    loop {
-        let Some(shared) = pool.upgrade() else { return };
-        let processes = {
-            let mut state = shared.state.lock();
-            if !state.look && !state.closing {
-                let pause = if state.waiting.is_empty() { PING } else { LOOK };
-                shared.bell.wait_for(&mut state, pause);
-            }
-            if state.closing {
-                return;
-            }
-            state.look = false;
-            state.processes.clone()
-        };
-        let now = Instant::now();
-        let mut ending = false;
-        for process in &processes {
-            if let Some(abandoned) = process.kill_if_stuck(now) {
-                let us = u64::try_from(abandoned.as_micros()).unwrap_or(u64::MAX);
-                shared.abandoned_cpu_us.fetch_add(us, Relaxed);
-            }
-            ending |= process.has_ending();
-        }
-        if now.saturating_duration_since(pinged) >= PING {
-            pinged = now;
-            for process in &processes {
-                process.ping(now);
-                shared.retire_if_swollen(process);
-            }
-            // Not when the last one is taken: whoever took it is busy just then.
-            shared.keep_spare();
-        }
-        shared.place_waiting();
-        shared.refuse_where_none_starts();
-        if ending {
-            shared.state.lock().look = true;
-            drop((processes, shared));
-            std::thread::sleep(LOOK);
         }
     }
 }

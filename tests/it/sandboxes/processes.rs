@@ -35,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
         ("passes_where_no_process_starts", || runtime().block_on(none_starts())),
         ("one_process_is_ready_for_the_next", || runtime().block_on(spare())),
+        ("processes_that_nobody_uses_are_given_up", || runtime().block_on(given_up())),
         ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
         ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
         ("a_deaf_builtin_costs_its_process_and_is_counted", || runtime().block_on(deaf_builtin())),
@@ -339,6 +340,31 @@ async fn spare() -> Result<(), String> {
         expect("processes started", &broker.sandboxes.metrics().started, &(expected as u64))?;
     }
     Ok(())
+}
+
+/// A burst takes a process for each of its passes; after it there is the one that is ready for the next, and it works.
+async fn given_up() -> Result<(), String> {
+    const AT_ONCE: usize = 3;
+    let broker = Broker::start(&[REAL], |config| {
+        (config.processes_max, config.idle_max) = (AT_ONCE + 1, Duration::from_millis(1));
+    })?;
+    let host = Gate::new();
+    let burst =
+        join_all((0..AT_ONCE).map(|_| async { end_of(&pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await) }));
+    let all_there = async {
+        host.seen(AT_ONCE).await?;
+        expect("processes while all wait", &(broker.sandboxes.metrics().processes >= AT_ONCE), &true)?;
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (ended, there) = futures::future::join(burst, all_there).await;
+    there?;
+    expect("the passes", &ended, &vec![Ok("1".to_owned()); AT_ONCE])?;
+    broker.until("one is left", |metrics| metrics.processes == 1 && metrics.workers == 0).await?;
+    let ended = pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await;
+    expect("a pass after it", &end_of(&ended), &Ok("1".to_owned()))?;
+    let restarts = broker.sandboxes.metrics().restarts.iter().sum::<u64>();
+    expect("processes that did not end in good order", &restarts, &0)
 }
 
 async fn retired_by_number() -> Result<(), String> {
