@@ -94,7 +94,7 @@ impl BoundArgs {
 }
 
 pub(crate) async fn run(arguments: ExecutorArgs) -> ExitCode {
-    terminal::start_logging("info", arguments.log_format);
+    terminal::start_server_logging("info", arguments.log_format);
     match serve(&arguments).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -31,6 +31,12 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(sandbox::SUBCOMMAND) {
         return sandbox::run();
     }
+    let code = run();
+    terminal::finish_logging();
+    code
+}
+
+fn run() -> ExitCode {
     match compile::carried() {
         Ok(Some(config)) => return serve_compiled(&config),
         Ok(None) => {}
@@ -86,7 +92,10 @@ fn with_v8(flags: &[String], work: impl Future<Output = ExitCode>) -> ExitCode {
         terminal::error(&format!("V8 does not know these flags of the config: {}", unknown.join(" ")));
         return ExitCode::FAILURE;
     }
-    loaderd_runtime::fatal::on_fatal(|why| terminal::error(v8_gave_up(why)));
+    loaderd_runtime::fatal::on_fatal(|why| {
+        terminal::finish_logging();
+        terminal::error(v8_gave_up(why));
+    });
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {

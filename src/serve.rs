@@ -14,7 +14,7 @@ use loaderd_wrangler_compat::{Diagnostic, Encoded};
 use crate::config::{ConfigArgs, Named, problem, refuse};
 use crate::services::{ChangeArgs, Console, checked_config, places, start};
 use crate::stop::told_to_stop;
-use crate::terminal;
+use crate::terminal::{self, LogFormat};
 use crate::watch::{Watcher, start_over};
 
 #[derive(clap::Args, Debug)]
@@ -109,7 +109,7 @@ pub(crate) fn run_compiled(arguments: &ServerArgs, encoded: &[u8]) -> ExitCode {
 }
 
 impl ServerArgs {
-    /// Refuses what is not supported, and descriptors that nobody can listen on; starts logging.
+    /// Refuses what is not supported, and descriptors that nobody can listen on.
     fn check(&self) -> Result<(), ExitCode> {
         self.change.check()?;
         let problems: Vec<Diagnostic> =
@@ -151,6 +151,7 @@ impl ServerArgs {
 }
 
 async fn serve(arguments: &ServerArgs, encoded: &Encoded, config: &Config, watcher: &Watcher) -> ExitCode {
+    terminal::start_server_logging(arguments.change.log_level(), LogFormat::Text);
     let failed = match serve_until_told(arguments, encoded, config, watcher).await {
         Ok(Ended::Told) => return ExitCode::SUCCESS,
         Ok(Ended::Changed) => return start_over(),

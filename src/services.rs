@@ -132,14 +132,17 @@ impl UnsupportedArgs {
 }
 
 impl ChangeArgs {
-    /// Refuses what is not supported; starts logging.
+    /// Refuses what is not supported.
     pub(crate) fn check(&self) -> Result<(), ExitCode> {
-        if let Some(name) = self.unsupported.named() {
-            return Err(refuse(&[problem(format!("{name} is not supported by loaderd."))]));
+        match self.unsupported.named() {
+            Some(name) => Err(refuse(&[problem(format!("{name} is not supported by loaderd."))])),
+            None => Ok(()),
         }
-        let level = if self.verbose { "info" } else { "warn" };
-        crate::terminal::start_logging(level, crate::terminal::LogFormat::Text);
-        Ok(())
+    }
+
+    /// How much is logged, unless the environment says so.
+    pub(crate) fn log_level(&self) -> &'static str {
+        if self.verbose { "info" } else { "warn" }
     }
 
     /// `descriptors` are what `--socket-fd` gives.

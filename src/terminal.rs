@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
@@ -71,6 +72,35 @@ pub(crate) enum LogFormat {
 /// Lets logs go to standard error; `level` holds where the environment does not say.
 pub(crate) fn start_logging(level: &str, format: LogFormat) {
     start_logging_to(level, format, BoxMakeWriter::new(std::io::stderr));
+}
+
+/// Lines that may wait until somebody reads what a server logs; more are dropped, and counted.
+const WAITING_LINES_MAX: usize = 8192;
+
+static DROPPED_LINES: OnceLock<ErrorCounter> = OnceLock::new();
+
+/// Drops when the lines that wait are to be written.
+static WRITING: Mutex<Option<WorkerGuard>> = Mutex::new(None);
+
+/// The same for a server: nothing it does waits for whoever reads the log, since a thread that logs may have others waiting
+/// for it.
+pub(crate) fn start_server_logging(level: &str, format: LogFormat) {
+    let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING_LINES_MAX).thread_name("log");
+    let (writer, writing) = builder.finish(std::io::stderr());
+    // The first one, and the only one.
+    let _ = DROPPED_LINES.set(writer.error_counter());
+    *WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(writing);
+    start_logging_to(level, format, BoxMakeWriter::new(writer));
+}
+
+/// Writes what a server has logged, or gives up after a second. Before the process ends.
+pub(crate) fn finish_logging() {
+    drop(WRITING.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+}
+
+/// Lines of the log that nobody read in time.
+pub(crate) fn dropped_log_lines() -> u64 {
+    DROPPED_LINES.get().map_or(0, |dropped| dropped.dropped_lines() as u64)
 }
 
 /// The same, with every line rewritten before a person sees it.

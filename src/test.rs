@@ -12,7 +12,7 @@ use loaderd_wrangler_compat::{Diagnostic, Encoded};
 
 use crate::config::{ConfigArgs, problem, refuse};
 use crate::services::{ChangeArgs, Console, checked_config, places, start};
-use crate::terminal;
+use crate::terminal::{self, LogFormat};
 use crate::watch::{Watcher, start_over};
 
 #[derive(clap::Args, Debug)]
@@ -110,6 +110,7 @@ pub(crate) fn run(arguments: &TestArgs) -> ExitCode {
     if let Err(code) = arguments.change.check() {
         return code;
     }
+    terminal::start_logging(arguments.change.log_level(), LogFormat::Text);
     if arguments.gc_stress {
         return refuse(&[problem("--gc-stress is not supported by loaderd.")]);
     }

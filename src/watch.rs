@@ -75,6 +75,7 @@ fn stamp(file: &Path) -> Stamp {
 /// Runs this process's command line from the start in its place: V8's flags and sockets belong to a process.
 pub(crate) fn start_over() -> std::process::ExitCode {
     use std::os::unix::process::CommandExt;
+    crate::terminal::finish_logging();
     crate::terminal::say("Reloading due to config change...");
     let program = std::env::current_exe().unwrap_or_else(|_| "loaderd".into());
     let failed = std::process::Command::new(program).args(std::env::args_os().skip(1)).exec();

@@ -91,6 +91,11 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
             sandboxes.rss_bytes,
         );
     }
+    page.counter(
+        "loaderd_log_lines_dropped_total",
+        "Lines of the log that were dropped because nobody read it.",
+        crate::terminal::dropped_log_lines(),
+    );
     if let Some(bytes) = resident_bytes() {
         page.gauge("process_resident_memory_bytes", "Resident memory of this process.", bytes);
     }

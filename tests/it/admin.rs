@@ -45,6 +45,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("loaderd_cpu_limit_overshoot_seconds", "histogram"),
     ("loaderd_host_call_seconds", "histogram"),
     ("loaderd_threads_stuck", "gauge"),
+    ("loaderd_log_lines_dropped_total", "counter"),
     ("process_resident_memory_bytes", "gauge"),
 ];
 

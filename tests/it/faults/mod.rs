@@ -4,6 +4,7 @@
 
 mod signals;
 
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
@@ -17,6 +18,7 @@ use crate::healthy;
 use crate::json::Json;
 use crate::proc;
 use crate::raw_host::{self, Answers};
+use crate::scratch::Scratch;
 use crate::service::{Mode, Service, Start};
 
 /// How long an answer may take. A bound against hanging tests, not an expectation.
@@ -36,8 +38,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             Trial::test(name, move || with_service(mode, test).map_err(Into::into))
         })
     });
-    let system: [(&str, fn(Mode) -> Result<(), String>); 2] = [
+    let system: [(&str, fn(Mode) -> Result<(), String>); 3] = [
         ("log_that_cannot_be_written", log_that_cannot_be_written),
+        ("log_that_nobody_reads", log_that_nobody_reads),
         ("descriptors_that_run_out", descriptors_that_run_out),
     ];
     let system = system.into_iter().flat_map(|(name, test)| {
@@ -150,6 +153,41 @@ fn log_that_cannot_be_written(mode: Mode) -> Result<(), String> {
         Ok(())
     })?;
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
+/// A pipe under the log that is full, since nobody reads it.
+fn log_that_nobody_reads(mode: Mode) -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let path = scratch.path().join("log");
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).map_err(|error| error.to_string())?;
+    let pipe = std::fs::OpenOptions::new().read(true).write(true).open(&path).map_err(|error| error.to_string())?;
+    let room = nix::fcntl::fcntl(&pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(1)).map_err(|error| error.to_string())?;
+    let arguments = mode.arguments();
+    let log = path.to_str();
+    let service =
+        Service::start_with(&Start { log, log_level: Some("trace"), arguments: &arguments, ..Start::default() })?;
+    let healthy = healthy::case();
+    let pass = || block_on(async { healthy::checked(&Connection::open(&service).await?, &healthy).await });
+    let deadline = Instant::now() + ANSWER_WAIT;
+    loop {
+        pass()?;
+        let mut waiting: libc::c_int = 0;
+        // SAFETY: the kernel writes one number, which lives for the call.
+        nix::Error::result(unsafe { libc::ioctl(pipe.as_raw_fd(), libc::FIONREAD, &raw mut waiting) })
+            .map_err(|error| error.to_string())?;
+        // The last line that fits may leave a little.
+        if waiting > room / 2 {
+            break;
+        }
+        if Instant::now() > deadline {
+            return Err(format!("the log never filled its pipe: {waiting} of {room} bytes"));
+        }
+    }
+    for _ in 0..20 {
+        pass()?;
+    }
+    service.terminate()?;
+    service.ended(ANSWER_WAIT)
 }
 
 /// What all of the service's processes may have of memory, each, in KiB: little more than a sandbox process at rest does.
