@@ -183,3 +183,30 @@ fn write(socket: BorrowedFd<'_>, parts: &[&[u8]]) -> nix::Result<usize> {
     let sent = unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) };
     nix::Error::result(sent).map(|bytes| usize::try_from(bytes).unwrap_or(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use loaderd_schema::channel_capnp as schema;
+
+    use super::*;
+
+    #[test]
+    fn a_peer_that_stops_reading_is_given_up() -> io::Result<()> {
+        const FRAME_BYTES: u32 = 8 << 20;
+        let (ours, theirs) = UnixStream::pair()?;
+        let sender = Sender::new(ours.into())?;
+        let mut frame = Builder::new_default();
+        frame.init_root::<schema::frame::Builder<'_>>().init_call().init_op().init_call().init_bytes(FRAME_BYTES);
+        let frames_max = SEND_QUEUE_BYTES_MAX / FRAME_BYTES as usize + 1;
+        let sent = (0..frames_max).take_while(|_| sender.send(&frame).is_ok()).count();
+        assert!((1..frames_max).contains(&sent), "{sent} frames of at most {frames_max} were taken");
+        assert!(sender.backlog() <= SEND_QUEUE_BYTES_MAX);
+        // From then on nothing is taken, however small, and the serving thread hears of it.
+        assert_eq!(sender.send(&Builder::new_default()), Err(Lost::Stalled));
+        assert_eq!(sender.flush(), Err(Lost::Stalled));
+        drop(theirs);
+        Ok(())
+    }
+}
