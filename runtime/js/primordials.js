@@ -51,6 +51,7 @@ return {
   TypeError,
   RangeError,
   WeakRef,
+  SharedArrayBuffer,
   WebAssembly,
   Promise,
   promiseThen: Promise.prototype.then,

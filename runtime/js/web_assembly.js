@@ -3,6 +3,8 @@
 'use strict';
 const { Proxy, apply, construct, defineProperty, getOwnPropertyDescriptor, WebAssembly } = primordials;
 const { count, memoryOf, OWN_MEMORIES } = native;
+// A memory leads to its class.
+load('shared_memory');
 
 function replace(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: true, enumerable: false, configurable: true });

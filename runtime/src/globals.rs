@@ -54,9 +54,19 @@ impl Host for IsolateState {
         memory: v8::Local<'_, v8::Object>,
         bytes: v8::SharedRef<v8::BackingStore>,
     ) {
-        self.wasm.add(scope, memory, bytes);
-        self.shared.set_has_wasm();
-        self.look_at_wasm_memory(scope);
+        self.growing.add(scope, memory, bytes);
+        self.look_at_memory(scope);
+    }
+
+    fn count_clone(
+        &self,
+        scope: &mut v8::PinScope<'_, '_>,
+        buffer: v8::Local<'_, v8::Object>,
+        bytes: &v8::SharedRef<v8::BackingStore>,
+    ) {
+        if self.growing.has(bytes) {
+            self.growing.add(scope, buffer, bytes.clone());
+        }
     }
 
     fn log(&self, format: &mut dyn FnMut()) {

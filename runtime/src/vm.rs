@@ -97,7 +97,7 @@ impl Vm {
                 }
             }
         }
-        self.state.look_at_wasm_memory(&mut self.isolate);
+        self.state.look_at_memory(&mut self.isolate);
         if self.state.shared.cause().is_none() {
             // An object kept alive by WeakRef.deref() stays so until the turn ends.
             self.isolate.clear_kept_objects();
@@ -140,22 +140,14 @@ pub(crate) fn raised_heap_limit(current: usize, initial: usize) -> usize {
 
 /// A garbage collection is over: tells the meter what is left.
 pub(crate) fn collected(isolate: &mut v8::Isolate, state: &IsolateState) {
-    // First, since what was collected must not count against what is left.
-    state.memory.set_wasm_bytes(state.wasm.bytes());
-    state.memory.set_heap_bytes(heap_bytes(isolate, state));
+    // Within a collection V8 is told nothing.
+    let (external, growing) = (state.growing.external_bytes(isolate), state.growing.bytes());
+    state.memory.see_collected(isolate.get_heap_statistics().used_heap_size(), external, growing);
 }
 
 /// The watchdog asked for a look, at a point where the program's thread can be interrupted.
 pub(crate) fn look_at_memory(isolate: &mut v8::Isolate) {
     let state = IsolateState::of(isolate);
     state.shared.memory_looked_at();
-    state.look_at_wasm_memory(isolate);
-}
-
-/// V8's heap, and the memory V8 accounts for beside it that is not counted elsewhere.
-fn heap_bytes(isolate: &mut v8::Isolate, state: &IsolateState) -> usize {
-    let statistics = isolate.get_heap_statistics();
-    let counted = state.memory.buffer_bytes().saturating_add(state.wasm.told());
-    let external = statistics.external_memory().saturating_sub(counted);
-    statistics.used_heap_size().saturating_add(external)
+    state.look_at_memory(isolate);
 }

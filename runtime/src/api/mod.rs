@@ -98,7 +98,16 @@ pub trait Host {
     /// The program took, or gave back, memory that neither V8's heap nor an allocator shows, in bytes.
     fn charge_memory(&self, bytes: i64);
 
-    /// The program made a WebAssembly memory, whose buffer has these bytes. Nothing else shows them, nor how they grow.
+    /// The program has a further buffer over these bytes, which may be those of a memory that is counted: they live as long as
+    /// either does.
+    fn count_clone(
+        &self,
+        scope: &mut v8::PinScope<'_, '_>,
+        buffer: v8::Local<'_, v8::Object>,
+        bytes: &v8::SharedRef<v8::BackingStore>,
+    );
+
+    /// The program made a WebAssembly memory or a growable shared buffer, whose buffer has these bytes. Nothing else shows them, nor how they grow.
     fn count_memory(
         &self,
         scope: &mut v8::PinScope<'_, '_>,

@@ -67,7 +67,7 @@ pub(super) static FLAGGED: &[Flagged] = &[
 ];
 
 /// Globals of the language itself that a room puts something in the place of.
-pub(super) static OF_LANGUAGE: &[&str] = &["WebAssembly"];
+pub(super) static OF_LANGUAGE: &[&str] = &["WebAssembly", "SharedArrayBuffer"];
 
 /// Every room. Order does not matter; names are unique.
 pub(super) static ROOMS: &[Room] = &[
@@ -111,8 +111,15 @@ pub(super) static ROOMS: &[Room] = &[
         name: "web_assembly",
         source: include_str!("../../js/web_assembly.js"),
         on_scope: &[],
-        on_global: OF_LANGUAGE,
+        on_global: &["WebAssembly"],
         native: Some(web_assembly::install),
+    },
+    Room {
+        name: "shared_memory",
+        source: include_str!("../../js/shared_memory.js"),
+        on_scope: &[],
+        on_global: &["SharedArrayBuffer"],
+        native: Some(web_assembly::install_count),
     },
     library("inspect_names", include_str!("../../js/inspect_names.js"), Some(inspect::install)),
     library("inspect_format", include_str!("../../js/inspect_format.js"), None),

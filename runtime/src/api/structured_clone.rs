@@ -160,7 +160,12 @@ impl v8::ValueDeserializerImpl for Reader<'_> {
         index: u32,
     ) -> Option<v8::Local<'s, v8::SharedArrayBuffer>> {
         let buffers = self.aside.shared_buffers.borrow();
-        Some(v8::SharedArrayBuffer::with_backing_store(scope, buffers.get(index as usize)?))
+        let bytes = buffers.get(index as usize)?;
+        let buffer = v8::SharedArrayBuffer::with_backing_store(scope, bytes);
+        if let Some(host) = super::host(scope) {
+            host.count_clone(scope, buffer.into(), bytes);
+        }
+        Some(buffer)
     }
 
     fn get_wasm_module_from_id<'s>(

@@ -5,11 +5,15 @@ use super::host;
 use crate::modules::wasm::{MemoryType, OWN_MEMORIES};
 
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
-    set_function(scope, target, "count", count)?;
+    install_count(scope, target)?;
     set_function(scope, target, "memoryOf", memory_of)?;
     let name = v8::String::new(scope, "OWN_MEMORIES")?;
     let value = v8::String::new(scope, OWN_MEMORIES)?;
     target.set(scope, name.into(), value.into()).map(drop)
+}
+
+pub(super) fn install_count(scope: &mut v8::PinScope<'_, '_>, target: v8::Local<'_, v8::Object>) -> Option<()> {
+    set_function(scope, target, "count", count)
 }
 
 /// `count(memory, buffer)`: from now on the memory counts.

@@ -114,7 +114,6 @@ pub(crate) struct Shared {
     pub(crate) turn: TurnClock,
     owner: OnceLock<WeakIsolate>,
     /// Whether there are memories that grow unseen, and whether the thread was asked to look at them and has not yet.
-    has_wasm: AtomicBool,
     look_asked: AtomicBool,
     /// The life of each Durable Object that was called.
     objects: Mutex<HashMap<ObjectName, Arc<Life>>>,
@@ -142,7 +141,6 @@ impl Shared {
             meters: Mutex::default(),
             turn: TurnClock::default(),
             owner: OnceLock::new(),
-            has_wasm: AtomicBool::new(false),
             look_asked: AtomicBool::new(false),
             objects: Mutex::default(),
             aborted: Mutex::default(),
@@ -158,13 +156,6 @@ impl Shared {
     pub(crate) fn set_owner(&self, owner: WeakIsolate) {
         // Set once, by `Isolate::spawn`, before anything is posted.
         let _ = self.owner.set(owner);
-    }
-
-    /// From now on the isolate has memories that grow unseen.
-    pub(crate) fn set_has_wasm(&self) {
-        if !self.has_wasm.swap(true, SeqCst) {
-            watchdog::look();
-        }
     }
 
     pub(crate) fn memory_looked_at(&self) {
@@ -413,16 +404,12 @@ impl Expire for Shared {
         self.cause().is_some()
     }
 
-    fn look_at_memory(&self) -> bool {
-        if !self.has_wasm.load(SeqCst) {
-            return false;
-        }
+    fn look_at_memory(&self) {
         if !self.look_asked.swap(true, SeqCst)
             && let Some(v8) = self.v8.get()
         {
             callbacks::ask_to_look_at_memory(v8);
         }
-        true
     }
 
     fn ignored(&self, thread_ns: Option<u64>) {

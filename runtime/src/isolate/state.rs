@@ -15,9 +15,9 @@ use crate::compat::{CompatFlags, Flag};
 use crate::invocation::{InvocationId, InvocationState};
 use crate::limits::aside::{Aside, Asides};
 use crate::limits::cpu::{nanos, this_thread_ns};
+use crate::limits::growing_memory::GrowingMemories;
 use crate::limits::memory::MemoryMeter;
 use crate::limits::overshoot;
-use crate::limits::wasm_memory::WasmMemories;
 use crate::limits::{Cause, ResourceLimits};
 use crate::modules::registry::Registry;
 use crate::rpc::RpcError;
@@ -38,7 +38,7 @@ pub(crate) struct Worker {
 pub(crate) struct IsolateState {
     pub(crate) shared: Arc<Shared>,
     pub(crate) memory: Arc<MemoryMeter>,
-    pub(crate) wasm: WasmMemories,
+    pub(crate) growing: GrowingMemories,
     pub(crate) registry: RefCell<Registry>,
     pub(crate) worker: RefCell<Option<Rc<Worker>>>,
     pub(crate) timers: RefCell<Timers>,
@@ -63,7 +63,7 @@ impl IsolateState {
         let state = Rc::new(Self {
             shared,
             memory,
-            wasm: WasmMemories::default(),
+            growing: GrowingMemories::default(),
             registry: RefCell::default(),
             worker: RefCell::default(),
             timers: RefCell::default(),
@@ -214,16 +214,13 @@ impl IsolateState {
         if real { system_ms() } else { self.clock_ms.get() }
     }
 
-    /// Looks at the WebAssembly memories, which grow without a word; over the limit, what is garbage goes first. On the
-    /// isolate's thread, outside a garbage collection.
-    pub(crate) fn look_at_wasm_memory(&self, isolate: &mut v8::Isolate) {
-        if self.wasm.is_empty() && self.wasm.told() == 0 {
-            return;
-        }
+    /// Looks at what grows without a word: WebAssembly memories, and what V8 accounts for beside its heap (resizable
+    /// buffers, say). Over the limit, what is garbage goes first. On the isolate's thread, outside a garbage collection.
+    pub(crate) fn look_at_memory(&self, isolate: &mut v8::Isolate) {
         let look = |isolate: &mut v8::Isolate| {
-            let bytes = self.wasm.bytes();
-            self.wasm.tell(isolate, bytes);
-            self.memory.set_wasm_bytes(bytes)
+            let growing = self.growing.bytes();
+            self.growing.tell(isolate, growing);
+            self.memory.see_beside(self.growing.external_bytes(isolate), growing)
         };
         if look(isolate) {
             isolate.low_memory_notification();
@@ -276,7 +273,7 @@ impl IsolateState {
     /// Drops every handle into V8's heap, which is about to go.
     pub(crate) fn clear(&self) {
         self.end_turn();
-        self.wasm.clear();
+        self.growing.clear();
         *self.timers.borrow_mut() = Timers::default();
         *self.registry.borrow_mut() = Registry::default();
         *self.worker.borrow_mut() = None;

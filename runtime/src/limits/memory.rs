@@ -1,7 +1,8 @@
 //! One memory limit over the V8 heap, ArrayBuffers and WebAssembly memory together.
 //!
-//! Buffers are counted where they are allocated; the heap is read from V8 after each garbage collection, and
-//! WebAssembly memories are looked at (see `wasm_memory`).
+//! Buffers are counted where they are allocated, and what our own libraries hold where they say so. The heap is read from
+//! V8 after each garbage collection. The rest is looked at: WebAssembly memories (see `growing_memory`), and what else V8
+//! accounts for beside its heap, such as resizable buffers, which grow past every allocator.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,10 +21,14 @@ const YOUNG_BYTES_MAX: usize = 64 << 20;
 pub(crate) struct MemoryMeter {
     limit_bytes: usize,
     buffer_bytes: AtomicUsize,
-    /// Last known V8 heap plus other memory V8 accounts for.
+    /// What the platform's own libraries hold for the program.
+    library_bytes: AtomicUsize,
+    /// V8's heap after the last collection.
     heap_bytes: AtomicUsize,
+    /// What V8 accounted for beside its heap when it was last looked at, without buffers and WebAssembly memories.
+    other_bytes: AtomicUsize,
     /// WebAssembly memories, as they were last looked at.
-    wasm_bytes: AtomicUsize,
+    growing_bytes: AtomicUsize,
     refusals: AtomicU32,
     exceeded: AtomicBool,
     on_exceeded: Box<dyn Fn() + Send + Sync>,
@@ -36,31 +41,41 @@ impl MemoryMeter {
         Arc::new(Self {
             limit_bytes,
             buffer_bytes: AtomicUsize::new(0),
+            library_bytes: AtomicUsize::new(0),
             heap_bytes: AtomicUsize::new(0),
-            wasm_bytes: AtomicUsize::new(0),
+            other_bytes: AtomicUsize::new(0),
+            growing_bytes: AtomicUsize::new(0),
             refusals: AtomicU32::new(0),
             exceeded: AtomicBool::new(false),
             on_exceeded: Box::new(on_exceeded),
         })
     }
 
-    /// Reports the V8 heap's size; flags when the sum is over the limit.
-    pub(crate) fn set_heap_bytes(&self, bytes: usize) {
-        self.heap_bytes.store(bytes, Relaxed);
-        if self.over() {
+    /// Reports what a garbage collection has left of V8's heap, and what is beside it (as [`see_beside`](Self::see_beside)
+    /// has it); flags when the sum is over the limit.
+    pub(crate) fn see_collected(&self, heap: usize, external: usize, growing: usize) {
+        self.heap_bytes.store(heap, Relaxed);
+        if self.see_beside(external, growing) {
             self.flag();
         }
     }
 
-    /// Reports the size of all WebAssembly memories; whether the sum is over the limit.
-    pub(crate) fn set_wasm_bytes(&self, bytes: usize) -> bool {
-        self.wasm_bytes.store(bytes, Relaxed);
+    /// Reports what V8 accounts for beside its heap, buffers included, and the WebAssembly memories; whether the sum is over
+    /// the limit. It may be garbage in part.
+    pub(crate) fn see_beside(&self, external: usize, growing: usize) -> bool {
+        self.other_bytes.store(external.saturating_sub(self.buffer_bytes.load(Relaxed)), Relaxed);
+        self.growing_bytes.store(growing, Relaxed);
         self.over()
     }
 
     fn over(&self) -> bool {
-        let others = self.heap_bytes.load(Relaxed).saturating_add(self.wasm_bytes.load(Relaxed));
-        others.saturating_add(self.buffer_bytes.load(Relaxed)) > self.limit_bytes
+        self.others().saturating_add(self.buffer_bytes.load(Relaxed)) > self.limit_bytes
+    }
+
+    /// Everything but buffers.
+    fn others(&self) -> usize {
+        let parts = [&self.heap_bytes, &self.other_bytes, &self.growing_bytes, &self.library_bytes];
+        parts.iter().map(|part| part.load(Relaxed)).fold(0, usize::saturating_add)
     }
 
     /// Reports the V8 heap's size with its garbage, before an answer leaves. V8 keeps that within the limit by itself,
@@ -78,15 +93,9 @@ impl MemoryMeter {
         }
     }
 
-    /// Bytes of live ArrayBuffers.
-    pub(crate) fn buffer_bytes(&self) -> usize {
-        self.buffer_bytes.load(Relaxed)
-    }
-
     fn admit(&self, bytes: usize) -> bool {
         let total = self.buffer_bytes.fetch_add(bytes, Relaxed).saturating_add(bytes);
-        let others = self.heap_bytes.load(Relaxed).saturating_add(self.wasm_bytes.load(Relaxed));
-        if total.saturating_add(others) <= self.limit_bytes {
+        if total.saturating_add(self.others()) <= self.limit_bytes {
             self.refusals.store(0, Relaxed);
             return true;
         }
@@ -102,9 +111,10 @@ impl MemoryMeter {
     pub(crate) fn charge(&self, bytes: i64) {
         let size = usize::try_from(bytes.unsigned_abs()).unwrap_or(usize::MAX);
         if bytes < 0 {
-            return self.release(size);
+            self.library_bytes.fetch_sub(size, Relaxed);
+            return;
         }
-        self.buffer_bytes.fetch_add(size, Relaxed);
+        self.library_bytes.fetch_add(size, Relaxed);
         if self.over() {
             self.flag();
         }

@@ -3,12 +3,12 @@
 mod alarm;
 pub(crate) mod aside;
 pub(crate) mod cpu;
+pub(crate) mod growing_memory;
 mod looks;
 pub(crate) mod memory;
 pub mod overshoot;
 pub(crate) mod priority;
 pub(crate) mod turn;
-pub(crate) mod wasm_memory;
 pub(crate) mod watchdog;
 
 use std::time::Duration;

@@ -35,7 +35,7 @@ const LOST_AFTER_NS: u64 = 10_000_000_000;
 /// How soon, at least, the watchdog looks again at a thread for anything but its budget.
 const LOOK_AT_THREAD_NS: u64 = 2_000_000;
 
-/// How often a turn with memory that grows unseen is asked to look at it.
+/// How often a turn that has used up its allowance is asked to look at memory that grows unseen.
 const MEMORY_LOOK_NS: u64 = 5_000_000;
 
 static STUCK: AtomicUsize = AtomicUsize::new(0);
@@ -48,9 +48,9 @@ pub(crate) trait Expire: Send + Sync {
     /// Whether what runs was told to end, for whatever cause.
     fn ending(&self) -> bool;
 
-    /// Called on the watchdog's thread while a turn runs: asks it to look at memory that grows unseen, if it has any;
-    /// returns whether to ask again. Must not block.
-    fn look_at_memory(&self) -> bool;
+    /// Called on the watchdog's thread, again and again, while a turn runs for longer than most: asks it to look at memory
+    /// that grows unseen. Must not block.
+    fn look_at_memory(&self);
 
     /// Called on the watchdog's thread when a turn goes on although it was told to end: it may be in a builtin that does
     /// not look. Answers whoever waits for it. `thread_ns` is the reading of the thread's CPU clock, where it has one.
@@ -298,7 +298,8 @@ impl Watchdog {
             let used = slot.clock.read_ns().unwrap_or(u64::MAX);
             if used < deadline {
                 least = least.min(slot.looks.next(used, deadline - used)).min(slot.look_at_allowance(used));
-                if slot.expire.look_at_memory() {
+                if used >= slot.ahead_until_ns.load(SeqCst) {
+                    slot.expire.look_at_memory();
                     least = least.min(MEMORY_LOOK_NS);
                 }
             } else if slot.deadline_ns.load(SeqCst) == deadline && slot.expired_turn.swap(turn, SeqCst) != turn {
@@ -324,9 +325,7 @@ mod tests {
             false
         }
 
-        fn look_at_memory(&self) -> bool {
-            false
-        }
+        fn look_at_memory(&self) {}
 
         fn ignored(&self, _: Option<u64>) {}
     }

@@ -169,6 +169,7 @@ pub(crate) fn succeeded<'s>(scope: &mut v8::PinScope<'s, '_>, settled: Settled<'
     let rpc = RpcState::of(scope);
     let isolate = IsolateState::of(scope);
     isolate.memory.see_uncollected_heap(scope.get_heap_statistics().used_heap_size());
+    isolate.look_at_memory(scope);
     if isolate.shared.cause().is_some() {
         // It met a limit and was about to be told: no result gets away with more than was allowed.
         return Some(());

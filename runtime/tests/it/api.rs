@@ -64,6 +64,14 @@ impl Host for VirtualHost {
         // No isolate is metered here.
     }
 
+    fn count_clone(
+        &self,
+        _scope: &mut v8::PinScope<'_, '_>,
+        _buffer: v8::Local<'_, v8::Object>,
+        _bytes: &v8::SharedRef<v8::BackingStore>,
+    ) {
+    }
+
     fn count_memory(
         &self,
         _: &mut v8::PinScope<'_, '_>,

@@ -46,13 +46,63 @@ const MEMORIES: &[(&str, &str, bool)] = &[
         "const one = () => { new WebAssembly.Instance(grows).exports.grow(800); }; for (let n = 0; n < 20; n++) one();",
         true,
     ),
+    ("a resizable buffer within the limit", "resizable(50)", true),
+    ("resizable buffers that grow", "for (let n = 0; n < 40; n++) resizable(90)", false),
+    ("a resizable buffer beside one of a module", "made().grow(1000); resizable(90)", false),
+    (
+        "resizable buffers that grow by being transferred",
+        "for (let n = 0; n < 5; n++) keep.push(new ArrayBuffer(1, { maxByteLength: 90 * MB }).transfer(60 * MB))",
+        false,
+    ),
+    (
+        "resizable buffers that are made large",
+        "for (let n = 0; n < 3; n++) keep.push(new ArrayBuffer(60 * MB, { maxByteLength: 90 * MB }))",
+        false,
+    ),
+    ("resizable buffers that come and go", "for (let n = 0; n < 40; n++) { resizable(90); keep.length = 0; }", true),
+    ("a growable shared buffer within the limit", "growable(50)", true),
+    ("growable shared buffers that grow", "for (let n = 0; n < 40; n++) growable(90)", false),
+    (
+        "growable shared buffers that are made large",
+        "for (let n = 0; n < 3; n++) keep.push(new SharedArrayBuffer(60 * MB, { maxByteLength: 90 * MB }))",
+        false,
+    ),
+    (
+        "growable shared buffers of a class of one's own",
+        "class Own extends SharedArrayBuffer {} for (let n = 0; n < 3; n++) keep.push(new Own(60 * MB, { maxByteLength: 90 * MB }))",
+        false,
+    ),
+    (
+        "growable shared buffers by way of a memory's class",
+        "const Made = new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true }).buffer.constructor; for (let n = 0; n < 3; n++) keep.push(new Made(60 * MB, { maxByteLength: 90 * MB }))",
+        false,
+    ),
+    (
+        "growable shared buffers that come and go",
+        "for (let n = 0; n < 40; n++) { growable(90); keep.length = 0; }",
+        true,
+    ),
+    (
+        "clones of a shared memory's buffer",
+        "for (let n = 0; n < 3; n++) keep.push(structuredClone(new WebAssembly.Memory({ initial: 1000, maximum: 1000, shared: true }).buffer))",
+        false,
+    ),
+    (
+        "clones of one growable shared buffer",
+        "growable(90); for (let n = 0; n < 3; n++) keep.push(structuredClone(keep[0]))",
+        true,
+    ),
+    ("shared buffers", "for (let n = 0; n < 3; n++) keep.push(new SharedArrayBuffer(60 * MB))", false),
 ];
 
 #[test]
-fn every_kind_of_webassembly_memory_counts_against_the_one_limit() {
+fn every_kind_of_memory_beside_the_heap_counts_against_the_one_limit() {
     for (what, source, fits) in MEMORIES {
         let main = format!(
             "import grows from './grows.wasm';\nconst keep = [];\n\
+             const MB = 1 << 20;\n\
+             const resizable = (mb) => {{ const b = new ArrayBuffer(1, {{ maxByteLength: 100 * MB }}); b.resize(mb * MB); keep.push(b); }};\n\
+             const growable = (mb) => {{ const b = new SharedArrayBuffer(1, {{ maxByteLength: 100 * MB }}); b.grow(mb * MB); keep.push(b); }};\n\
              const made = () => {{ const made = new WebAssembly.Instance(grows).exports; keep.push(made); return made; }};\n\
              {source};\nexport default {{}}"
         );

@@ -1,5 +1,5 @@
-//! WebAssembly memories of an isolate. Instructions grow them past every allocator, so they are looked at: when one is
-//! made, at the end of each turn, after collections, and every few milliseconds of a turn.
+//! WebAssembly memories and growable shared buffers of an isolate. They grow past every allocator, so they are looked at:
+//! when one is made, at the end of each turn, after collections, and every few milliseconds of a turn.
 
 use std::cell::{Cell, RefCell};
 
@@ -8,7 +8,7 @@ const BYTES_MIN: usize = 64 << 10;
 
 /// The memories of one isolate, on its thread.
 #[derive(Default)]
-pub(crate) struct WasmMemories {
+pub(crate) struct GrowingMemories {
     all: RefCell<Vec<Memory>>,
     /// What V8 was told that they hold.
     told: Cell<usize>,
@@ -20,7 +20,7 @@ struct Memory {
     bytes: v8::SharedRef<v8::BackingStore>,
 }
 
-impl WasmMemories {
+impl GrowingMemories {
     /// Notes a memory and the bytes behind its buffer, which stay the same ones when it grows.
     pub(crate) fn add(
         &self,
@@ -31,11 +31,21 @@ impl WasmMemories {
         self.all.borrow_mut().push(Memory { object: v8::Weak::new(scope, object), bytes });
     }
 
+    /// Whether these bytes are those of one that is noted.
+    pub(crate) fn has(&self, bytes: &v8::BackingStore) -> bool {
+        self.all.borrow().iter().any(|memory| memory.bytes.data() == bytes.data())
+    }
+
     /// How many bytes the live ones hold. Those that are collected give theirs back.
     pub(crate) fn bytes(&self) -> usize {
         let Ok(mut memories) = self.all.try_borrow_mut() else { return 0 };
         memories.retain(|memory| !memory.object.is_empty());
-        memories.iter().map(|memory| memory.bytes.byte_length().max(BYTES_MIN)).fold(0, usize::saturating_add)
+        // Several buffers may be over the same bytes.
+        let mut known: Vec<_> =
+            memories.iter().map(|memory| (memory.bytes.data(), memory.bytes.byte_length())).collect();
+        known.sort_unstable();
+        known.dedup_by_key(|(data, _)| *data);
+        known.iter().map(|(_, length)| (*length).max(BYTES_MIN)).fold(0, usize::saturating_add)
     }
 
     /// Tells V8 how many bytes there are, so that it collects before there is too much of it. Not in a collection.
@@ -44,13 +54,11 @@ impl WasmMemories {
         isolate.adjust_amount_of_external_allocated_memory(signed(bytes) - signed(self.told.replace(bytes)));
     }
 
-    /// How many bytes V8 accounts for because it was told of them.
-    pub(crate) fn told(&self) -> usize {
-        self.told.get()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all.try_borrow().is_ok_and(|memories| memories.is_empty())
+    /// What V8 accounts for beside its heap, without what it was told here.
+    pub(crate) fn external_bytes(&self, isolate: &mut v8::Isolate) -> usize {
+        // A change by nothing is how to ask.
+        let all = usize::try_from(isolate.adjust_amount_of_external_allocated_memory(0)).unwrap_or(0);
+        all.saturating_sub(self.told.get())
     }
 
     /// Forgets all, before the heap goes.
