@@ -69,6 +69,7 @@ impl Engine {
     pub(crate) fn ready(&self) -> Result<(), &'static str> {
         match &self.place {
             Place::Here(_) if stuck_threads() >= STUCK_THREADS_MAX => Err("too many threads are stuck: restart"),
+            Place::Processes(sandboxes) if !sandboxes.works() => Err("no sandbox process can be started"),
             Place::Here(_) | Place::Processes(_) => Ok(()),
         }
     }

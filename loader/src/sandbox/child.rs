@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,7 @@ use super::socket::{Lost, Receiver, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
 use crate::confine::{LayerStatus, inside, launch};
 use crate::error::LoaderError;
+use crate::freed::allocated_bytes;
 use crate::in_process::InProcess;
 use crate::placement::{PlacedEntrypoint, PlacedInvocation, PlacedIsolate, Placement, StartRequest};
 use crate::pool::PoolConfig;
@@ -37,6 +38,11 @@ const STUCK_LOOK: Duration = Duration::from_millis(20);
 
 /// Console bytes that may wait for the broker; lines beyond are counted and dropped.
 const CONSOLE_BACKLOG_MAX: usize = 4 << 20;
+
+/// What may be allocated for the one Worker of a process beyond its memory limit, in bytes: messages on their way, code,
+/// and what the process itself holds. More is held by a library or a builtin on the Worker's behalf, where no limit of the
+/// isolate's sees it.
+const ALLOCATED_BESIDE_MAX: usize = 256 << 20;
 
 /// Memory of the process beside its isolates, in bytes: V8 itself, stacks, messages on their way.
 const PROCESS_DATA_BYTES: u64 = 4 << 30;
@@ -191,10 +197,11 @@ impl ChildRole {
             .saturating_mul(2)
             .saturating_mul(isolate.memory_bytes_max as u64)
             .saturating_add(PROCESS_DATA_BYTES);
+        let memory_bytes_max = isolate.memory_bytes_max;
         let pool = PoolConfig { isolate, target: hello.get_isolates_warm() as usize, ..PoolConfig::default() };
         let placement = InProcess::new(pool).map_err(|_| Malformed::Unexpected("a machine without threads"))?;
         let process = Process { placement, workers: Arc::default() };
-        process.watch_for_stuck(session);
+        process.watch(session, memory_bytes_max);
         // Before anything is loaded; a second greeting is refused below.
         let _ = DYING.set(Dying { session: Arc::downgrade(session), workers: Arc::downgrade(&process.workers) });
         on_fatal(die);
@@ -273,10 +280,13 @@ impl Process {
             return None;
         };
         let (session, workers) = (Arc::downgrade(session), Arc::downgrade(&self.workers));
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = over.clone();
         let invoked = placed.invoke(
             call,
             reply,
             Box::new(move |report| {
+                ended.store(true, SeqCst);
                 if let Some(workers) = workers.upgrade()
                     && let Some(worker) = workers.lock().get_mut(&worker)
                 {
@@ -287,7 +297,8 @@ impl Process {
                 }
             }),
         );
-        if let Some(worker) = self.workers.lock().get_mut(&worker) {
+        // It may have come to its end already, as one that is refused does.
+        if let Some(worker) = self.workers.lock().get_mut(&worker).filter(|_| !over.load(SeqCst)) {
             worker.invocations.insert(question, invoked.invocation);
         }
         invoked.pipeline
@@ -307,17 +318,25 @@ impl Process {
         }
     }
 
-    /// Tells the broker of every Worker that was ended and is not gone: it may be in a builtin that never looks.
-    fn watch_for_stuck(&self, session: &Arc<Session>) {
+    /// Tells the broker of every Worker that was ended and is not gone: it may be in a builtin that never looks. Ends a Worker
+    /// for which far more memory is allocated than it may have.
+    fn watch(&self, session: &Arc<Session>, memory_bytes_max: usize) {
         let (session, workers) = (Arc::downgrade(session), self.workers.clone());
+        let allocated_max = memory_bytes_max.saturating_add(ALLOCATED_BESIDE_MAX);
         // Without this thread the broker still has its own deadlines.
         let _ = std::thread::Builder::new().name("stuck-watch".into()).stack_size(256 << 10).spawn(move || {
             loop {
-                let ended = {
+                let (alone, ended) = {
                     let mut table = workers.lock();
                     workers.arrived.wait_while(&mut table, |table| table.is_empty());
-                    newly_ended(&mut table)
+                    // Of several it could be any.
+                    let one =
+                        table.values().next().filter(|_| table.len() == 1).and_then(|worker| worker.isolate.clone());
+                    (one, newly_ended(&mut table))
                 };
+                if let Some(isolate) = alone.filter(|_| allocated_bytes() > allocated_max) {
+                    isolate.end(Cause::ExceededMemory);
+                }
                 let Some(session) = session.upgrade() else { return };
                 for (id, cause) in ended {
                     let _ = session.send(0, |frame| write_end(id, cause, frame.init_ended()));

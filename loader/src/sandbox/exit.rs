@@ -87,6 +87,11 @@ impl Restart {
         matches!(self, Self::Stuck | Self::Hung | Self::Garbage)
     }
 
+    /// Whether nobody ended it: neither the broker nor anybody else.
+    pub(super) fn by_its_own_doing(self) -> bool {
+        !self.by_broker() && self != Self::Killed
+    }
+
     /// Its place among [`RESTARTS`].
     pub(super) fn index(self) -> usize {
         RESTARTS.iter().position(|known| *known == self).unwrap_or(RESTARTS.len() - 1)

@@ -36,6 +36,21 @@ impl Wish {
         self.request.tenant.as_ref()
     }
 
+    /// Whether it was ended while it waited.
+    pub(super) fn is_unwanted(&self) -> bool {
+        matches!(self.placed.0.lock().phase, Phase::Over(_))
+    }
+
+    /// Tells whoever asked that it came to nothing.
+    pub(super) fn withdraw(self) {
+        let cause = match self.placed.0.lock().phase {
+            Phase::Over(cause) => cause,
+            Phase::Waiting | Phase::Given(_) => Cause::Shutdown,
+        };
+        (self.request.on_started)(Err(LoaderError::Ended(cause)));
+        (self.request.on_end)(cause);
+    }
+
     /// Puts the Worker into a process, unless nobody wants it any more. `again` gets the wish back, once, when the
     /// process dies before the Worker has started.
     pub(super) fn give(self, process: &Arc<Process>, again: impl FnOnce(Self) + Send + 'static) {

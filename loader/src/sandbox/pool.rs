@@ -205,6 +205,13 @@ impl Sandboxes {
         }
     }
 
+    /// Whether programs can be run: not once no process starts any more.
+    #[must_use]
+    pub fn works(&self) -> bool {
+        let state = self.0.state.lock();
+        state.never_started < NEVER_STARTED_MAX || state.processes.iter().any(|process| process.is_welcomed())
+    }
+
     /// The system's numbers of the processes, for tests and operators.
     #[must_use]
     pub fn pids(&self) -> Vec<i32> {
@@ -261,6 +268,7 @@ impl Shared {
     /// Gives waiting Workers to processes with room, in order, as far as there is room. A tenant for whom there is none
     /// does not hold up the others.
     fn place_waiting(&self) {
+        self.drop_unwanted();
         let mut without_room: Vec<Option<Arc<str>>> = Vec::new();
         loop {
             let (process, wish) = {
@@ -281,7 +289,24 @@ impl Shared {
             };
             let pool = self.me.clone();
             wish.give(&process, move |wish| place_again(&pool, wish));
-            process.active.fetch_sub(1, SeqCst);
+            process.uncount();
+        }
+    }
+
+    /// Lets go of those that were ended while they waited.
+    fn drop_unwanted(&self) {
+        let unwanted = {
+            let mut state = self.state.lock();
+            if !state.waiting.iter().any(Wish::is_unwanted) {
+                return;
+            }
+            let (unwanted, waiting): (VecDeque<Wish>, VecDeque<Wish>) =
+                std::mem::take(&mut state.waiting).into_iter().partition(Wish::is_unwanted);
+            state.waiting = waiting;
+            unwanted
+        };
+        for wish in unwanted {
+            wish.withdraw();
         }
     }
 
@@ -293,8 +318,8 @@ impl Shared {
         };
         let theirs = |process: &&Arc<Process>| process.tenant.get() == Some(tenant);
         let least = state.processes.iter().filter(free).filter(theirs);
-        let least = least.min_by_key(|process| process.active.load(SeqCst)).cloned();
-        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0) {
+        let least = least.min_by_key(|process| (process.is_silent(), process.active.load(SeqCst))).cloned();
+        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0 && !process.is_silent()) {
             return least;
         }
         let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
@@ -322,10 +347,12 @@ impl Shared {
     /// All processes belong to somebody: one of another tenant makes room, unless that would only take from who has little.
     /// Its end comes back to `place_waiting`.
     fn make_room(&self, state: &State, tenant: &Option<Arc<str>>) {
-        if state.processes.iter().any(|process| process.is_closed()) {
+        let mut closed = state.processes.iter().filter(|process| process.is_closed());
+        if closed.clone().any(|process| process.active.load(SeqCst) == 0) {
             // One is on its way out already.
             return;
         }
+        let one_is_being_emptied = closed.next().is_some();
         let of = |process: &Process| process.tenant.get().cloned().flatten();
         let held = |by: &Option<Arc<str>>| state.processes.iter().filter(|process| of(process) == *by).count();
         let mine = held(tenant);
@@ -338,7 +365,7 @@ impl Shared {
             .max_by_key(|process| process.unused_for());
         // Else one that is emptied by taking no more, of whoever has most.
         let crowded = || others().filter(|process| has_more(process)).max_by_key(|process| held(&of(process)));
-        if let Some(process) = idle.or_else(crowded) {
+        if let Some(process) = idle.or_else(|| if one_is_being_emptied { None } else { crowded() }) {
             process.retire();
         }
     }

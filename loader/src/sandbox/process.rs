@@ -52,6 +52,9 @@ pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
 /// serves the connection does.
 const READ_WITHIN: Duration = Duration::from_millis(50);
 
+/// How long a process may not answer before others are preferred to it. It is asked every second.
+const SILENT_AFTER: Duration = Duration::from_secs(3);
+
 /// How long a process may take to greet before it counts as hung. Longer, since a busy machine starts programs slowly.
 pub(super) const GREET_WITHIN: Duration = Duration::from_secs(30);
 
@@ -108,6 +111,8 @@ pub(super) struct Process {
     /// When a Worker last left it, or it was started.
     used: Mutex<Instant>,
     retired: AtomicBool,
+    /// It was closed because nobody was in it any more.
+    sent_away: AtomicBool,
     killed: OnceLock<Kill>,
     welcomed: AtomicBool,
     /// The connection is gone.
@@ -167,6 +172,7 @@ impl Process {
             tenant: OnceLock::new(),
             used: Mutex::new(Instant::now()),
             retired: AtomicBool::new(false),
+            sent_away: AtomicBool::new(false),
             killed: OnceLock::new(),
             welcomed: AtomicBool::new(false),
             lost: AtomicBool::new(false),
@@ -218,12 +224,12 @@ impl Process {
         let reason = match self.killed.get() {
             Some(Kill::Closing) => return Gone::Done,
             Some(Kill::For(reason)) => *reason,
-            None if self.retired.load(SeqCst) && lost == Lost::Closed => return Gone::Done,
+            None if self.sent_away.load(SeqCst) && lost == Lost::Closed => return Gone::Done,
             None => exit::why(&lost, status, alone),
         };
         // What becomes of it by another's doing could become of any; this says that the machine does not run it.
         let reason = match reason {
-            Restart::Exited if !self.welcomed.load(SeqCst) => Restart::NeverStarted,
+            by_itself if !self.welcomed.load(SeqCst) && by_itself.by_its_own_doing() => Restart::NeverStarted,
             reason => reason,
         };
         let ended = status.map(|status| format!("{status:?}"));
@@ -240,7 +246,7 @@ impl Process {
 
     /// Whether a process whose connection is gone has ended without being made to. Only waits where that can be.
     fn ends_by_itself(&self, lost: &Lost, pidfd: &OwnedFd) -> bool {
-        let sent_away = self.killed.get().is_some() || self.retired.load(SeqCst);
+        let sent_away = self.killed.get().is_some() || self.sent_away.load(SeqCst);
         !sent_away && *lost == Lost::Closed && exit::ends_by_itself(pidfd)
     }
 
@@ -367,8 +373,11 @@ impl Process {
             self.session.set_lost(not_at_fault());
         }
         let error = self.session.lost_error();
+        // Who was alone in it has used up its memory, also where V8 had no time to say so.
+        let used_up = matches!(self.fate.get(), Some(Gone::Early(Restart::OutOfMemory))) && ids.len() == 1;
+        let implied = used_up.then_some(Cause::ExceededMemory);
         for id in ids {
-            let own = cause_of(id).map(RpcError::ended);
+            let own = cause_of(id).or(implied).map(RpcError::ended);
             self.worker_gone(id, own.as_ref().unwrap_or(&error), None);
         }
     }
@@ -382,8 +391,28 @@ impl Process {
     pub(super) fn retire(&self) {
         self.retired.store(true, SeqCst);
         if self.active.load(SeqCst) == 0 {
+            self.sent_away.store(true, SeqCst);
             self.session.close(Lost::Closed);
         }
+    }
+
+    /// A Worker that was counted as one of its own has not come to be in it, or another count has been made for it.
+    pub(super) fn uncount(&self) {
+        self.active.fetch_sub(1, SeqCst);
+        // Whoever was the last to leave it may have thought that this one would be.
+        if self.is_retired() {
+            self.retire();
+        }
+    }
+
+    /// Whether it has started.
+    pub(super) fn is_welcomed(&self) -> bool {
+        self.welcomed.load(SeqCst)
+    }
+
+    /// Whether it has been asked for signs of life and given none: it may be stopped, or short of processor time.
+    pub(super) fn is_silent(&self) -> bool {
+        self.welcomed.load(SeqCst) && self.ponged.lock().elapsed() > SILENT_AFTER
     }
 
     /// Whether it takes no more Workers.
@@ -442,7 +471,7 @@ impl Process {
         let abandoned = used(stuck);
         for worker in ended.iter().filter(|worker| worker.cause().is_some_and(Cause::is_cpu)) {
             // Its thread never came to count that itself.
-            overshoot::record(worker.ended_for(now));
+            overshoot::record(used(worker));
         }
         self.kill(Kill::For(Restart::Stuck), not_at_fault());
         Some(abandoned)

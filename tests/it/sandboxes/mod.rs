@@ -5,6 +5,7 @@
 
 mod attacks;
 mod garbage;
+mod native_memory;
 mod oversize;
 pub(crate) mod probes;
 mod processes;
@@ -33,7 +34,8 @@ const FAKE: &str = "fake-sandbox";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    processes::trials().into_iter().chain(garbage::trials()).chain(oversize::trials()).collect()
+    let all = [processes::trials(), garbage::trials(), oversize::trials(), native_memory::trials()];
+    all.into_iter().flatten().collect()
 }
 
 /// Runs a sandbox process, when this binary was started as one. Called before anything else.

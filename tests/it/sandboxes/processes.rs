@@ -21,6 +21,7 @@ use crate::doors::rust::runtime;
 const WAITS: &str = "async () => await host.call(1)";
 const TERMINATED: &str = "CodeExecutorTerminatedError";
 const NOT_STARTED: &str = "CodeExecutorStartError";
+const DEADLINE: &str = "CodeExecutionTimeoutError";
 
 type Check = fn() -> Result<(), String>;
 
@@ -35,6 +36,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
         ("passes_where_no_process_starts", || runtime().block_on(none_starts())),
         ("one_process_is_ready_for_the_next", || runtime().block_on(spare())),
+        ("a_process_that_dies_while_it_takes_no_more_is_recorded", || runtime().block_on(dies_retired())),
+        ("a_pass_that_ends_while_it_waits_leaves_its_place", || runtime().block_on(leaves_its_place())),
+        ("very_many_calls_wait_for_their_answers", || runtime().block_on(many_calls())),
         ("processes_that_nobody_uses_are_given_up", || runtime().block_on(given_up())),
         ("processes_are_retired_by_number", || runtime().block_on(retired_by_number())),
         ("processes_are_retired_when_memory_does_not_return", || runtime().block_on(retired_for_memory())),
@@ -340,6 +344,70 @@ async fn spare() -> Result<(), String> {
         expect("processes started", &broker.sandboxes.metrics().started, &(expected as u64))?;
     }
     Ok(())
+}
+
+/// A process has had its number of Workers, and one of them is still in it when it is killed.
+async fn dies_retired() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| {
+        (config.processes_max, config.workers_per_process_max, config.workers_per_life_max) = (1, 2, 1);
+    })?;
+    let (first, second) = (Gate::new(), Gate::new());
+    let stays = async { end_of(&pass(&broker.executor, &second, WAITS, wall(PATIENCE)).await) };
+    let killing = async {
+        second.seen(1).await?;
+        first.open();
+        let ended = pass(&broker.executor, &first, WAITS, wall(PATIENCE)).await;
+        expect("the pass beside it", &end_of(&ended), &Ok("1".to_owned()))?;
+        broker.until("one has left", |metrics| metrics.workers == 1).await?;
+        for pid in broker.sandboxes.pids() {
+            signal(pid, Signal::SIGKILL)?;
+        }
+        broker.until("the death is counted", |metrics| metrics.restarted(Restart::Killed) == 1).await
+    };
+    let (ended, killed) = futures::future::join(stays, killing).await;
+    killed?;
+    expect("the pass in it", &ended, &Err(TERMINATED.to_owned()))
+}
+
+/// Nobody else's place depends on a pass that was over before it had one.
+async fn leaves_its_place() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| {
+        (config.processes_max, config.workers_per_process_max) = (1, 1);
+    })?;
+    let host = Gate::new();
+    let stays = async { end_of(&pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await) };
+    let waiting = async {
+        host.seen(1).await?;
+        let ended = pass(&broker.executor, &host, WAITS, wall(Duration::from_millis(50))).await;
+        expect("a pass that waits for room", &end_of(&ended), &Err(DEADLINE.to_owned()))?;
+        broker.until("nobody waits", |metrics| metrics.waiting == 0).await?;
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (ended, waited) = futures::future::join(stays, waiting).await;
+    waited?;
+    expect("the pass that has room", &ended, &Ok("1".to_owned()))
+}
+
+/// As many calls as a pass may make, all at once.
+async fn many_calls() -> Result<(), String> {
+    const CALLS: u32 = 5_000;
+    /// As many as a request may ask for.
+    const AT_ONCE: u32 = 64;
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 1)?;
+    let host = Gate::new();
+    let limits =
+        CodeExecutionLimits { max_host_calls: CALLS, max_host_call_concurrency: Some(AT_ONCE), ..wall(PATIENCE) };
+    let source =
+        format!("async () => (await Promise.all(Array.from({{ length: {CALLS} }}, (_, n) => host.call(n)))).length");
+    let opening = async {
+        host.seen(AT_ONCE as usize).await?;
+        host.open();
+        Ok::<_, String>(())
+    };
+    let (ended, opened) = futures::future::join(pass(&broker.executor, &host, &source, limits), opening).await;
+    expect("the pass", &end_of(&ended), &Ok(CALLS.to_string()))?;
+    opened
 }
 
 /// A burst takes a process for each of its passes; after it there is the one that is ready for the next, and it works.

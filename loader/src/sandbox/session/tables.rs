@@ -15,8 +15,9 @@ pub(in crate::sandbox) type Scope = u64;
 /// Nobody's.
 pub(in crate::sandbox) const NO_SCOPE: Scope = 0;
 
-/// The most calls of one scope that may await their answers, in each direction.
-pub(in crate::sandbox) const SCOPE_CALLS_MAX: usize = 1024;
+/// The most calls of one scope that may await their answers, in each direction: more than an isolate may have pending, which
+/// is what a program is to hear of.
+pub(in crate::sandbox) const SCOPE_CALLS_MAX: usize = 16 << 10;
 
 /// The most objects that one scope may have the other end refer to.
 pub(in crate::sandbox) const SCOPE_EXPORTS_MAX: usize = 64 << 10;
