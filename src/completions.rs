@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
+use crate::terminal;
+
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell to write a script for.
@@ -12,6 +14,13 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn run(arguments: &CompletionsArgs) -> ExitCode {
-    clap_complete::generate(arguments.shell, &mut crate::cli::Cli::command(), "loaderd", &mut std::io::stdout());
-    ExitCode::SUCCESS
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut crate::cli::Cli::command(), "loaderd", &mut script);
+    match terminal::print(String::from_utf8_lossy(&script).trim_end()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            terminal::error(&problem);
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! `loaderd doctor`: what of the confinement this machine allows.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ const START_WITHIN: Duration = Duration::from_secs(10);
 
 /// Starts one sandbox process and prints what it says of itself.
 pub(crate) async fn run() -> ExitCode {
-    println!("V8 {}", loaderd_runtime::setup::v8_version());
+    let mut report = format!("V8 {}\n", loaderd_runtime::setup::v8_version());
     let sandboxes = match Sandboxes::new(SandboxConfig::new(sandbox::command_line())) {
         Ok(sandboxes) => sandboxes,
         Err(error) => {
@@ -33,14 +34,20 @@ pub(crate) async fn run() -> ExitCode {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
-    println!("sandbox process: started in {} ms", started.elapsed().as_millis());
+    // Writing to a string does not fail.
+    let _ = writeln!(report, "sandbox process: started in {} ms", started.elapsed().as_millis());
     for layer in &layers {
-        println!("  {:<15} {:<8} {}", layer.layer, layer.state.name(), layer.detail);
+        let _ = writeln!(report, "  {:<15} {:<8} {}", layer.layer, layer.state.name(), layer.detail);
     }
-    if layers.iter().all(|layer| layer.state == LayerState::Applied) {
-        println!("every layer of the confinement is in force");
-    } else {
-        println!("some layers are missing: what a program could do without them is in SECURITY.md");
+    report.push_str(match layers.iter().all(|layer| layer.state == LayerState::Applied) {
+        true => "every layer of the confinement is in force",
+        false => "some layers are missing: SECURITY.md says what the boundary is made of",
+    });
+    match terminal::print(&report) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            terminal::error(&problem);
+            ExitCode::from(exit::PLATFORM)
+        }
     }
-    ExitCode::SUCCESS
 }

@@ -46,6 +46,18 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(error, "{text}");
 }
 
+/// Writes a result to standard output, as one line or several; what stood in the way of that. A reader that went away has seen
+/// enough.
+pub(crate) fn print(text: &str) -> Result<(), String> {
+    let mut output = std::io::stdout().lock();
+    match writeln!(output, "{text}").and_then(|()| output.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Says what went wrong.
 pub(crate) fn error(text: &str) {
     say(&format!("{} {text}", styled(Style::Error, "error:")));

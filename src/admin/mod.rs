@@ -21,11 +21,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::Engine;
 
-/// Connections open at once; one more waits.
-const CONNECTIONS_MAX: usize = 16;
+/// Connections open at once; one more waits. Many, since some may only be opened: whoever asks how the service is should not
+/// wait for those.
+const CONNECTIONS_MAX: usize = 256;
 
 /// How long a client may take to send the head of its request.
-const HEAD_TIME_MAX: Duration = Duration::from_secs(5);
+const HEAD_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// How long to wait before accepting again when the system refuses.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);

@@ -6,7 +6,6 @@ mod place;
 mod pretty;
 mod report;
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -64,23 +63,21 @@ async fn execute(arguments: &ExecArgs) -> ExitCode {
     } else {
         executor.execute_observed(request, host, Arc::new(Logs)).await
     };
-    if arguments.json {
-        // A reader that went away has seen enough.
-        let _ = writeln!(std::io::stdout().lock(), "{}", answer_line(&outcome));
-    }
-    match &outcome {
-        Ok(result) => {
-            if !arguments.json {
-                report::completed(result);
-            }
-            ExitCode::SUCCESS
-        }
+    let printed = match &outcome {
+        _ if arguments.json => terminal::print(&answer_line(&outcome)),
+        Ok(result) => report::completed(result),
         Err(failure) => {
-            if !arguments.json {
-                report::failed(failure, &program);
-            }
-            ExitCode::from(exit::of(failure))
+            report::failed(failure, &program);
+            Ok(())
         }
+    };
+    match (printed, &outcome) {
+        (Err(problem), _) => {
+            terminal::error(&problem);
+            ExitCode::from(exit::PLATFORM)
+        }
+        (Ok(()), Ok(_)) => ExitCode::SUCCESS,
+        (Ok(()), Err(failure)) => ExitCode::from(exit::of(failure)),
     }
 }
 

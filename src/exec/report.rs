@@ -23,13 +23,10 @@ pub(crate) struct Program {
 }
 
 /// Prints the value on standard output, and what it took on standard error.
-pub(crate) fn completed(result: &CodeExecutionResult) {
-    use std::io::Write as _;
-    let mut out = std::io::stdout().lock();
-    // A reader that went away has seen enough.
-    let _ = writeln!(out, "{}", pretty(&result.value));
-    let _ = out.flush();
+pub(crate) fn completed(result: &CodeExecutionResult) -> Result<(), String> {
+    let printed = terminal::print(&pretty(&result.value));
     terminal::say(&styled(Style::Dim, used(result.resource_use)));
+    printed
 }
 
 fn used(used: ResourceUse) -> String {

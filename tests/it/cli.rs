@@ -186,8 +186,41 @@ const USES: &[Use] = &[
     },
 ];
 
+/// Commands whose result goes to a full disk: none is a success, and none dies of it.
+const UNWRITTEN: &[(&str, &[&str], i32)] = &[
+    ("a_value", &["exec", "-"], 6),
+    ("an_answer", &["exec", "-", "--json"], 6),
+    ("what_doctor_found", &["doctor"], 6),
+    ("completions", &["completions", "bash"], 1),
+];
+
 pub(crate) fn trials() -> Vec<Trial> {
-    USES.iter().map(|case| Trial::test(format!("cli::{}", case.name), || run(case).map_err(Into::into))).collect()
+    let uses = USES.iter().map(|case| Trial::test(format!("cli::{}", case.name), || run(case).map_err(Into::into)));
+    let unwritten = UNWRITTEN.iter().map(|(name, arguments, exit)| {
+        Trial::test(format!("cli::unwritten::{name}"), || unwritten(arguments, *exit).map_err(Into::into))
+    });
+    uses.chain(unwritten).collect()
+}
+
+fn unwritten(arguments: &[&str], exit: i32) -> Result<(), String> {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").map_err(|error| error.to_string())?;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_loaderd"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    if let Some(mut input) = child.stdin.take() {
+        // A command that does not read its input has closed it.
+        let _ = input.write_all(b"async () => 1");
+    }
+    let ended = child.wait_with_output().map_err(|error| error.to_string())?;
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    if ended.status.code() == Some(exit) && stderr.contains("error: cannot write to standard output") {
+        return Ok(());
+    }
+    Err(format!("exit {:?}\n--- stderr\n{stderr}", ended.status.code()))
 }
 
 fn run(case: &Use) -> Result<(), String> {

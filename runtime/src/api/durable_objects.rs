@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::args::{set_function, throw_error, throw_type_error};
 use super::imports::{id, imported, own_export, returned_import};
+use crate::invocation::{InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::isolate::{EntrypointSpec, WeakIsolate};
 use crate::limits::Cause;
@@ -68,6 +69,14 @@ fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>)
     returned_import(scope, import, returned);
 }
 
+/// Imports an object, calls of which are requests to the platform itself.
+fn object_of(scope: &mut v8::PinScope<'_, '_>, cap: Cap, owner: Option<InvocationId>, returned: &mut Returned<'_>) {
+    let rpc = RpcState::of(scope);
+    let import = rpc.import(cap, owner, Keep::UntilDropped);
+    let import = import.inspect(|import| rpc.set_class(*import, SubrequestClass::InHouse));
+    returned_import(scope, import, returned);
+}
+
 /// `ownClass(name, props?)`: the import of a class of this Worker.
 fn own_class<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(spec) = own_export(scope, &arguments) else { return };
@@ -110,7 +119,7 @@ fn facet<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut ret
         },
     };
     let cap = class.object(key);
-    keep(scope, cap, &mut returned);
+    object_of(scope, cap, None, &mut returned);
 }
 
 /// `drop(import)`.
@@ -165,6 +174,5 @@ fn object<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut re
         return throw_error(scope, super::GLOBAL_SCOPE_REFUSAL);
     };
     let cap = namespace.object(ObjectKey { id, name, ..ObjectKey::default() });
-    let import = RpcState::of(scope).import(cap, Some(current.id), Keep::UntilDropped);
-    returned_import(scope, import, &mut returned);
+    object_of(scope, cap, Some(current.id), &mut returned);
 }

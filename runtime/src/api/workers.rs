@@ -9,7 +9,7 @@ use super::args::{set_function, throw_error};
 use super::imports::{current_invocation, id, number, own_export, returned_import};
 use super::tracing;
 use crate::channel::Channels;
-use crate::invocation::{Hold, HoldKind};
+use crate::invocation::{Hold, HoldKind, SubrequestClass};
 use crate::isolate::Entrypoint;
 use crate::isolate::state::IsolateState;
 use crate::js::string;
@@ -155,13 +155,17 @@ fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut 
     let state = IsolateState::of(scope);
     // While the isolate is going, nobody can call it.
     let Some(isolate) = state.isolate() else { return };
+    // With props it is a service like any other.
+    let class = if spec.props.is_none() { SubrequestClass::InHouse } else { SubrequestClass::External };
     let entrypoint = isolate.entrypoint(spec);
     let refuses_transfer = state.worker.borrow().as_ref().and_then(|worker| worker.channels.refuses_transfer);
     let target: Arc<dyn Capability> = match refuses_transfer {
         None => entrypoint,
         Some(reason) => Arc::new(Staying { entrypoint, reason }),
     };
-    let import = RpcState::of(scope).import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
+    let rpc = RpcState::of(scope);
+    let import = rpc.import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
+    let import = import.inspect(|import| rpc.set_class(*import, class));
     returned_import(scope, import, &mut returned);
 }
 

@@ -5,12 +5,15 @@ use super::serialize::{Purpose, serialize};
 use super::state::{ImportId, Keep, Met, RpcState};
 use super::{Answer, Awaiting, Call, Cap, CapKind, Op, Reply, Waiter, errors};
 use crate::api::tracing::current_span;
-use crate::invocation::{Hold, HoldKind, InvocationId, SubrequestClass};
+use crate::invocation::{Hold, HoldKind, InvocationId};
 use crate::isolate::state::IsolateState;
 use crate::js::throw_error;
 
 /// Calls one isolate may have pending.
 pub(crate) const CALLS_MAX: usize = 10_000;
+
+/// What `connect()` calls of a service, and no method is called: a connection is no subrequest.
+const CONNECT: &str = "connect";
 
 /// A call that was made and whose answer JavaScript has not taken yet.
 pub(crate) struct OutgoingCall {
@@ -97,8 +100,10 @@ pub(crate) fn start<'s>(
         Content::Call(arguments) => Op::Call(serialize(scope, arguments, purpose)?),
         Content::Event(parts) => Op::Event(serialize(scope, parts, Purpose::Arguments)?),
     };
-    if (cap.kind == CapKind::Service || cap.target.counts_as_subrequest())
-        && let Err(message) = invocation.count_subrequest(SubrequestClass::External)
+    let counts = cap.kind == CapKind::Service || cap.target.counts_as_subrequest();
+    if counts
+        && path != [CONNECT]
+        && let Err(message) = invocation.count_subrequest(rpc.class(import))
     {
         throw_error(scope, message);
         return None;

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicUsize;
 use super::Cap;
 use super::exports::Export;
 use super::outgoing::OutgoingCall;
-use crate::invocation::{Hold, InvocationId};
+use crate::invocation::{Hold, InvocationId, SubrequestClass};
 
 /// Stubs one isolate may hold at a time.
 pub(crate) const IMPORTS_MAX: usize = 100_000;
@@ -29,6 +29,8 @@ struct Import {
     owner: Option<InvocationId>,
     keep: Keep,
     met: Met,
+    /// What calls of it count as, where they do.
+    class: SubrequestClass,
 }
 
 /// How an invocation came by a capability.
@@ -188,7 +190,7 @@ impl RpcState {
             return Err(ImportError::TooMany);
         }
         let id = self.next_id();
-        imports.insert(id, Import { cap, owner, keep, met });
+        imports.insert(id, Import { cap, owner, keep, met, class: SubrequestClass::External });
         Ok(id)
     }
 
@@ -211,6 +213,18 @@ impl RpcState {
     /// How its owner came by an import.
     pub(crate) fn met(&self, id: ImportId) -> Met {
         self.imports.borrow().get(&id).map_or(Met::Elsewhere, |import| import.met)
+    }
+
+    /// From now on calls of an import count as this.
+    pub(crate) fn set_class(&self, id: ImportId, class: SubrequestClass) {
+        if let Some(import) = self.imports.borrow_mut().get_mut(&id) {
+            import.class = class;
+        }
+    }
+
+    /// What calls of an import count as, where they do.
+    pub(crate) fn class(&self, id: ImportId) -> SubrequestClass {
+        self.imports.borrow().get(&id).map_or(SubrequestClass::External, |import| import.class)
     }
 
     /// An invocation has answered, and goes on for others: what it holds of those that it called keeps them open no

@@ -27,6 +27,14 @@ const CALLS = CLASS(
     'async back(tools, n) { for (let i = 0; i < n; i++) await tools.add(i, i); return n }',
 );
 
+const OWN =
+  CLASS(
+    'async own(n, props) { const other = props === undefined ? this.ctx.exports.Other : this.ctx.exports.Other({ props }); let done = 0;' +
+      ' try { for (; done < n; done++) await other.hi() } catch (e) { return [done, e.message] } return [done] }' +
+      'async connects(n) { for (let i = 0; i < 5; i++) this.env.self.connect("a:1").closed.catch(() => {});' +
+      ' for (let i = 0; i < n; i++) await this.env.self.take(1); return n }',
+  ) + 'export class Other extends WorkerEntrypoint { hi() { return 1 } }';
+
 export default {
   async test(controller, { loader, self }) {
     await show('cpuMs in the code', load(loader, SPIN, { limits: { cpuMs: 20 } }).getEntrypoint().run());
@@ -51,6 +59,9 @@ export default {
     await show('subRequests', load(loader, CALLS, limited).getEntrypoint().run(5));
     await show('as many as allowed', load(loader, CALLS, limited).getEntrypoint().run(3));
     await show('calls back are free', load(loader, CALLS, limited).getEntrypoint().back(new Tools(), 5));
+    await show('its own exports', load(loader, OWN, limited).getEntrypoint().own(5));
+    await show('its own exports with props', load(loader, OWN, limited).getEntrypoint().own(5, {}));
+    await show('connections are free', load(loader, OWN, limited).getEntrypoint().connects(3));
     await show('a top level that spins', load(loader, 'for (;;);').getEntrypoint().run());
 
     // A load that failed is not kept.
