@@ -54,6 +54,14 @@ pub(super) fn throw_range_error(scope: &mut v8::PinScope<'_, '_>, message: &str)
     }
 }
 
+/// Answers with a text that was made; longer than strings may be it is refused, as V8 refuses its own.
+pub(super) fn set_text(scope: &mut v8::PinScope<'_, '_>, result: &mut v8::ReturnValue<'_, v8::Value>, text: &str) {
+    match v8::String::new(scope, text) {
+        Some(text) => result.set(text.into()),
+        None => throw_range_error(scope, "Invalid string length"),
+    }
+}
+
 /// Calls `read` with the bytes of an `ArrayBuffer`, `SharedArrayBuffer` or view; `None` for any other value.
 /// `read` must not run JavaScript, and cannot: it is given no scope.
 pub(super) fn with_bytes<R>(value: v8::Local<'_, v8::Value>, read: impl FnOnce(&[u8]) -> R) -> Option<R> {

@@ -1,6 +1,6 @@
 //! `atob` and `btoa`: forgiving base64 (Infra Standard) over Latin-1 strings.
 
-use super::args::{set_function, throw_dom_exception};
+use super::args::{set_function, throw_dom_exception, throw_range_error};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -59,8 +59,9 @@ fn encode_callback(
         );
         return;
     };
-    if let Some(text) = v8::String::new_from_one_byte(scope, &encode(&bytes), v8::NewStringType::Normal) {
-        result.set(text.into());
+    match v8::String::new_from_one_byte(scope, &encode(&bytes), v8::NewStringType::Normal) {
+        Some(text) => result.set(text.into()),
+        None => throw_range_error(scope, "Invalid string length"),
     }
 }
 

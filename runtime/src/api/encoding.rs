@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use encoding_rs::{CoderResult, Decoder, DecoderResult, Encoding, UTF_8};
 
-use super::args::{set_function, throw_range_error, throw_type_error, with_bytes};
+use super::args::{set_function, set_text, throw_type_error, with_bytes};
 use super::resources;
 
 /// One streaming decode: the decoder with what it has seen of an incomplete character.
@@ -156,9 +156,6 @@ fn answer(
     match text {
         None => {}
         Some(Err(Malformed)) => throw_type_error(scope, "Failed to decode input."),
-        Some(Ok(text)) => match v8::String::new(scope, &text) {
-            Some(text) => result.set(text.into()),
-            None => throw_range_error(scope, "Invalid string length"),
-        },
+        Some(Ok(text)) => set_text(scope, result, &text),
     }
 }

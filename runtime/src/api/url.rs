@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use url::{ParseError, Position, Url, form_urlencoded, quirks};
 
-use super::args::{set_function, string};
+use super::args::{set_function, set_text, string};
 
 /// What `native.places` holds, in this order (see `js/url.js`), then whether the scheme is special.
 const PLACES: [Position; 12] = [
@@ -123,9 +123,7 @@ fn answer(scope: &mut v8::PinScope<'_, '_>, url: &Url, result: &mut v8::ReturnVa
         // held in this scope; a `Uint32Array` is aligned for `u32`; no JavaScript runs meanwhile.
         unsafe { std::slice::from_raw_parts_mut(data, values.len()) }.copy_from_slice(&values);
     }
-    if let Some(href) = string(scope, url.as_str()) {
-        result.set(href.into());
-    }
+    set_text(scope, result, url.as_str());
 }
 
 /// `parseQuery(string) → [name, value, name, value, …]`.
@@ -161,7 +159,5 @@ fn serialize_query(
         serializer.append_pair(&name, &value);
         index += 2;
     }
-    if let Some(text) = string(scope, &serializer.finish()) {
-        result.set(text.into());
-    }
+    set_text(scope, &mut result, &serializer.finish());
 }

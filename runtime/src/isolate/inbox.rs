@@ -96,10 +96,8 @@ pub(crate) struct Shared {
     /// Requests in the inbox; answers are not counted, since they are bounded by the calls that were allowed.
     waiting: AtomicUsize,
     inbox_len_max: usize,
-    /// 0, or a [`Cause`] plus one. Written once.
-    cause: AtomicU8,
-    /// The invocation whose limit ended the isolate, 0 when it was not one's doing.
-    culprit: AtomicU64,
+    /// 0, or why it ended and by whose doing, 0 when it was no invocation's (see [`ended`]). Written once.
+    end: AtomicU64,
     scope: AtomicU8,
     running: AtomicU64,
     v8: OnceLock<v8::IsolateHandle>,
@@ -130,8 +128,7 @@ impl Shared {
             idle,
             waiting: AtomicUsize::new(0),
             inbox_len_max,
-            cause: AtomicU8::new(0),
-            culprit: AtomicU64::new(0),
+            end: AtomicU64::new(0),
             scope: AtomicU8::new(Scope::Startup as u8),
             running: AtomicU64::new(0),
             v8: OnceLock::new(),
@@ -286,13 +283,12 @@ impl Shared {
 
     /// Why the isolate was ended, if it was.
     pub(crate) fn cause(&self) -> Option<Cause> {
-        Cause::from_code(self.cause.load(SeqCst))
+        Some(how(self.end.load(SeqCst))?.0)
     }
 
     /// The cause as it concerns one invocation: a limit that another one met is not this one's fault.
     pub(crate) fn cause_for(&self, invocation: InvocationId) -> Option<Cause> {
-        let cause = self.cause()?;
-        let culprit = self.culprit.load(SeqCst);
+        let (cause, culprit) = how(self.end.load(SeqCst))?;
         Some(if culprit != 0 && culprit != invocation { Cause::Condemned } else { cause })
     }
 
@@ -319,12 +315,7 @@ impl Shared {
     }
 
     fn end_by(&self, cause: Cause, culprit: InvocationId) {
-        // The culprit is only read after the cause, so it is written first; a lost race is put right by nobody
-        // reading it with another cause than the one it belongs to.
-        if self.cause.load(SeqCst) == 0 {
-            let _ = self.culprit.compare_exchange(0, culprit, SeqCst, SeqCst);
-        }
-        if self.cause.compare_exchange(0, cause.code(), SeqCst, SeqCst).is_err() {
+        if self.end.compare_exchange(0, ended(cause, culprit), SeqCst, SeqCst).is_err() {
             return;
         }
         if let Some(v8) = self.v8.get() {
@@ -336,7 +327,7 @@ impl Shared {
     /// V8 gives up in the middle of something: notes why, and asks nothing more of it.
     pub(crate) fn note_fatal(&self, cause: Cause) {
         // Whatever ended it before is what ended it.
-        let _ = self.cause.compare_exchange(0, cause.code(), SeqCst, SeqCst);
+        let _ = self.end.compare_exchange(0, ended(cause, 0), SeqCst, SeqCst);
     }
 
     /// Calls `callback` with the cause once the isolate is gone; at once when it is gone already.
@@ -393,6 +384,17 @@ impl Shared {
     ) {
         self.post(Item::Task { invocation, run: Box::new(run) });
     }
+}
+
+/// A cause and whose doing it was, as one number: nobody may see the one with another's other. Not 0.
+fn ended(cause: Cause, culprit: InvocationId) -> u64 {
+    // Invocations of one isolate are never so many that a number of theirs needs its upper byte.
+    culprit << u8::BITS | u64::from(cause.code())
+}
+
+/// The same taken apart; `None`: nothing has ended.
+fn how(end: u64) -> Option<(Cause, InvocationId)> {
+    Some((Cause::from_code(end.to_le_bytes()[0])?, end >> u8::BITS))
 }
 
 impl Expire for Shared {

@@ -12,7 +12,7 @@ use sha1::Sha1;
 use sha2::digest::Digest;
 use sha2::{Sha256, Sha384, Sha512};
 
-use super::args::{copy_bytes, new_array_buffer, set_function, throw_error, with_bytes};
+use super::args::{copy_bytes, new_array_buffer, set_function, set_text, throw_error, with_bytes};
 use super::timers::require_invocation;
 
 /// For the room of the `crypto` object.
@@ -103,9 +103,7 @@ fn random_uuid(
             text.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
         }
     }
-    if let Some(text) = v8::String::new(scope, &text) {
-        result.set(text.into());
-    }
+    set_text(scope, &mut result, &text);
 }
 
 /// `digest(name in upper case, bytes) → ArrayBuffer`; `undefined` for an unknown name.
