@@ -132,7 +132,7 @@ impl PassEntrypoint for Harness {
         let arguments = Plain::arguments(vec![Plain::Cap(host)]);
         let (stub, entrypoint) = (self.stub.clone(), self.entrypoint.clone());
         Box::pin(async move {
-            let arguments = arguments.map_err(|error| WorkerFailure::Thrown(diagnostic(&error)))?;
+            let arguments = arguments.map_err(|error| WorkerFailure::Thrown { what: diagnostic(&error), cpu: None })?;
             let answering = entrypoint.call_method(RUN_METHOD, arguments);
             // The start's own error says more than the answer it gives to every call.
             stub.ready().await.map_err(|error| start_failure(&error))?;
@@ -155,7 +155,7 @@ fn read(answer: Answer) -> Result<GuestAnswer, WorkerFailure> {
             return Err(WorkerFailure::Ended { cause, message, cpu });
         }
         Err(RpcError { name, message, .. }) => {
-            return Err(WorkerFailure::Thrown(Diagnostic::Error { name, message }));
+            return Err(WorkerFailure::Thrown { what: Diagnostic::Error { name, message }, cpu });
         }
     };
     let envelope = match Plain::from_message(&message) {
@@ -185,7 +185,7 @@ fn start_failure(error: &LoaderError) -> WorkerFailure {
         LoaderError::Platform(_) | LoaderError::Overloaded(_) => {
             WorkerFailure::Start(StartFailure { phase: LoadPhase::Evaluate, cause: None, message: error.to_string() })
         }
-        LoaderError::Code(_) | LoaderError::GetCode(_) => WorkerFailure::Thrown(refusal(error)),
+        LoaderError::Code(_) | LoaderError::GetCode(_) => WorkerFailure::Thrown { what: refusal(error), cpu: None },
     }
 }
 

@@ -170,7 +170,7 @@ struct Worker(Arc<Stage>);
 impl LoadedWorker for Worker {
     fn entrypoint(&self) -> Result<Box<dyn PassEntrypoint>, WorkerFailure> {
         match self.0.throws("entrypoint") {
-            Some(refusal) => Err(WorkerFailure::Thrown(refusal)),
+            Some(refusal) => Err(WorkerFailure::Thrown { what: refusal, cpu: None }),
             None => Ok(Box::new(Entrypoint(Arc::clone(&self.0)))),
         }
     }
@@ -190,7 +190,7 @@ impl PassEntrypoint for Entrypoint {
             stage.act(&host, "guest").await;
             let run = stage.fake.get("run").cloned().unwrap_or(Json::Null);
             match (run.get("throws"), run.get("envelope")) {
-                (Some(thrown), _) => Err(WorkerFailure::Thrown(diagnostic(thrown))),
+                (Some(thrown), _) => Err(WorkerFailure::Thrown { what: diagnostic(thrown), cpu: None }),
                 (None, Some(envelope)) => Ok(GuestAnswer { envelope: Some(envelope.to_string()), cpu: None }),
                 (None, None) => std::future::pending().await,
             }

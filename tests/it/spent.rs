@@ -26,11 +26,27 @@ const LOOP: &str = "async () => { for (;;); }";
 const DEAF: &str = "async () => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)";
 
 /// Programs, and the outcome of their invocation.
-const PROGRAMS: [(&str, &str, &str); 5] = [
+const PROGRAMS: [(&str, &str, &str); 8] = [
     ("loop", LOOP, "exceededCpu"),
     ("deaf", DEAF, "exceededCpu"),
     // Some work, and then an error that the program's own answer tells.
     ("throws", "async () => { for (let n = 0; n < 3e5; n++); throw new Error('after some work'); }", "ok"),
+    // And then an error that is not the program's own answer.
+    (
+        "aborts",
+        "async () => { for (let n = 0; n < 3e5; n++); (await import('cloudflare:workers')).abortIsolate('after some work'); }",
+        "exception",
+    ),
+    (
+        "throws-what-cannot-be-read",
+        "async () => { for (let n = 0; n < 3e5; n++); const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); throw proxy; }",
+        "ok",
+    ),
+    (
+        "memory",
+        "async () => { for (let n = 0; n < 3e5; n++); const keep = globalThis.keep = []; for (let n = 0; n < 9; n++) { keep.push(new ArrayBuffer(1, { maxByteLength: 1e8 })); keep[n].resize(9e7); } await scheduler.wait(1); }",
+        "exceededMemory",
+    ),
     ("loop-to-the-deadline", LOOP, "exceededWallTime"),
     ("deaf-to-the-deadline", DEAF, "exceededWallTime"),
 ];

@@ -35,7 +35,7 @@ pub(super) fn worker(failure: &WorkerFailure, limits: &CodeExecutionLimits) -> P
             ended(*cause, text::cut(message.clone(), MESSAGE_UNITS_MAX), limits)
         }
         WorkerFailure::Lost(message) => terminated(text::cut(message.clone(), MESSAGE_UNITS_MAX)),
-        WorkerFailure::Thrown(diagnostic) => thrown(diagnostic, limits),
+        WorkerFailure::Thrown { what, .. } => thrown(what, limits),
     }
 }
 
@@ -141,7 +141,11 @@ mod tests {
             (Diagnostic::Value("[object Object]".to_owned()), "CodeExecutorTerminatedError"),
             (Diagnostic::Unrenderable, "CodeExecutorTerminatedError"),
         ] {
-            assert_eq!(sort(worker(&WorkerFailure::Thrown(diagnostic.clone()), &limits)), expected, "{diagnostic:?}");
+            assert_eq!(
+                sort(worker(&WorkerFailure::Thrown { what: diagnostic.clone(), cpu: None }, &limits)),
+                expected,
+                "{diagnostic:?}"
+            );
         }
     }
 

@@ -132,7 +132,11 @@ pub enum WorkerFailure {
     /// What it ran in is gone, through no fault of its own.
     Lost(String),
     /// Something was thrown.
-    Thrown(Diagnostic),
+    Thrown {
+        what: Diagnostic,
+        /// CPU time of the run, where there was one and the platform tells.
+        cpu: Option<Duration>,
+    },
 }
 
 impl WorkerFailure {
@@ -140,8 +144,8 @@ impl WorkerFailure {
     #[must_use]
     pub fn cpu(&self) -> Option<Duration> {
         match self {
-            Self::Ended { cpu, .. } => *cpu,
-            Self::Start(_) | Self::Lost(_) | Self::Thrown(_) => None,
+            Self::Ended { cpu, .. } | Self::Thrown { cpu, .. } => *cpu,
+            Self::Start(_) | Self::Lost(_) => None,
         }
     }
 }

@@ -44,6 +44,10 @@ const CONSOLE_BACKLOG_MAX: usize = 4 << 20;
 /// isolate's sees it.
 const ALLOCATED_BESIDE_MAX: usize = 256 << 20;
 
+/// How many times as long as it takes to count what is allocated it is left alone after that: the C library looks at every piece
+/// that is free, and a program decides how many there are.
+const COUNTED_EVERY: u32 = 20;
+
 /// Memory of the process beside its isolates, in bytes: V8 itself, stacks, messages on their way.
 const PROCESS_DATA_BYTES: u64 = 4 << 30;
 
@@ -323,6 +327,7 @@ impl Process {
     fn watch(&self, session: &Arc<Session>, memory_bytes_max: usize) {
         let (session, workers) = (Arc::downgrade(session), self.workers.clone());
         let allocated_max = memory_bytes_max.saturating_add(ALLOCATED_BESIDE_MAX);
+        let mut count_again = Instant::now();
         // Without this thread the broker still has its own deadlines.
         let _ = std::thread::Builder::new().name("stuck-watch".into()).stack_size(256 << 10).spawn(move || {
             loop {
@@ -334,8 +339,12 @@ impl Process {
                         table.values().next().filter(|_| table.len() == 1).and_then(|worker| worker.isolate.clone());
                     (one, newly_ended(&mut table))
                 };
-                if let Some(isolate) = alone.filter(|_| allocated_bytes() > allocated_max) {
-                    isolate.end(Cause::ExceededMemory);
+                if let Some(isolate) = alone.filter(|_| Instant::now() >= count_again) {
+                    let started = Instant::now();
+                    if allocated_bytes() > allocated_max {
+                        isolate.end(Cause::ExceededMemory);
+                    }
+                    count_again = started + COUNTED_EVERY * started.elapsed();
                 }
                 let Some(session) = session.upgrade() else { return };
                 for (id, cause) in ended {
