@@ -43,7 +43,7 @@ pub enum Restart {
     Killed,
     /// It exited without being asked to.
     Exited,
-    /// The system refused it, or it exited by itself before it could be used: the machine does not run it.
+    /// The system refused it, or it ended by itself before it was used: the machine does not run it.
     NeverStarted,
 }
 

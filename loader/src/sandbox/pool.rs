@@ -439,7 +439,10 @@ fn place_again(pool: &Weak<Shared>, wish: Wish) {
 impl Owner for Shared {
     fn released(&self, process: &Arc<Process>) {
         // Whatever failed before, a Worker came to its end in a process of this machine.
-        self.state.lock().failures = 0;
+        {
+            let mut state = self.state.lock();
+            (state.failures, state.never_started) = (0, 0);
+        }
         let done = process.given.load(SeqCst) >= self.config.workers_per_life_max;
         // A retired process is closed when the last Worker leaves it.
         if done || process.is_retired() {
@@ -482,7 +485,7 @@ impl Owner for Shared {
 
     fn welcomed(&self, layers: &[LayerStatus]) {
         let mut state = self.state.lock();
-        (state.not_before, state.never_started) = (None, 0);
+        state.not_before = None;
         if state.layers.is_none() {
             for layer in layers.iter().filter(|layer| layer.state != LayerState::Applied) {
                 tracing::warn!(layer = layer.layer, state = layer.state.name(), detail = layer.detail, "confinement");

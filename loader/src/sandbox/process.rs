@@ -229,7 +229,7 @@ impl Process {
         };
         // What becomes of it by another's doing could become of any; this says that the machine does not run it.
         let reason = match reason {
-            by_itself if !self.welcomed.load(SeqCst) && by_itself.by_its_own_doing() => Restart::NeverStarted,
+            by_itself if by_itself.by_its_own_doing() && self.was_of_no_use() => Restart::NeverStarted,
             reason => reason,
         };
         let ended = status.map(|status| format!("{status:?}"));
@@ -405,6 +405,11 @@ impl Process {
         }
     }
 
+    /// Whether it never came to do anything for anybody: it did not greet, or nobody was ever in it.
+    fn was_of_no_use(&self) -> bool {
+        !self.welcomed.load(SeqCst) || self.given.load(SeqCst) == 0
+    }
+
     /// Whether it has started.
     pub(super) fn is_welcomed(&self) -> bool {
         self.welcomed.load(SeqCst)
@@ -470,7 +475,7 @@ impl Process {
         })?;
         let abandoned = used(stuck);
         for worker in ended.iter().filter(|worker| worker.cause().is_some_and(Cause::is_cpu)) {
-            // Its thread never came to count that itself.
+            // Its thread never came to count that itself. Without what it used until its callers were answered.
             overshoot::record(used(worker));
         }
         self.kill(Kill::For(Restart::Stuck), not_at_fault());

@@ -11,6 +11,7 @@ use libtest_mimic::Trial;
 
 use loaderd_schema::executor_capnp as schema;
 
+use crate::admin;
 use crate::case::{self, Case};
 use crate::doors::capnp::{Connection, block_on, fill, pass_on, read};
 use crate::expect::Outcome;
@@ -49,8 +50,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             Trial::test(name, move || test(mode).map_err(Into::into))
         })
     });
+    let none = Trial::test("faults::processes_that_do_not_live", || processes_that_do_not_live().map_err(Into::into));
     let memory = Trial::test("faults::memory_that_runs_out", || memory_that_runs_out().map_err(Into::into));
-    hosts.chain(system).chain([memory]).chain(signals::trials()).collect()
+    hosts.chain(system).chain([none, memory]).chain(signals::trials()).collect()
 }
 
 /// A service lives through the test, and then serves others.
@@ -192,6 +194,24 @@ fn log_that_nobody_reads(mode: Mode) -> Result<(), String> {
 
 /// What all of the service's processes may have of memory, each, in KiB: little more than a sandbox process at rest does.
 const MEMORY_KIB: u64 = 700_000;
+
+/// So little memory that a sandbox process dies as soon as it makes an isolate: whoever asks hears that no program can be run.
+fn processes_that_do_not_live() -> Result<(), String> {
+    let arguments = ["--admin", "0"];
+    let service = Service::start_with(&Start { arguments: &arguments, ulimit: Some("-d 20000"), ..Start::default() })?;
+    let address = service.admin().ok_or("the service named no admin address")?;
+    let deadline = Instant::now() + ANSWER_WAIT;
+    loop {
+        let answer = admin::ask(&address, "GET /readyz")?;
+        if answer.starts_with("HTTP/1.1 503") && answer.contains("no sandbox process can be started") {
+            return if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) };
+        }
+        if Instant::now() > deadline {
+            return Err(format!("it should say that nothing can be run: {answer}"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
 
 /// Programs that want all memory there is, several at once, where every process gets little. The sandbox processes may die of
 /// it; the service, which holds nothing of theirs, does not.

@@ -475,7 +475,7 @@ async fn deaf_builtin() -> Result<(), String> {
     let beyond = loaderd_runtime::limits::overshoot::snapshot().since(&before);
     expect("limits counted as met", &beyond.counts.iter().sum::<u64>(), &1)?;
     let beyond = Duration::from_micros(beyond.sum_us);
-    expect("whether the time past the limit is told", &(beyond > Duration::from_millis(500)), &true)
+    expect("whether CPU time past the limit is told", &beyond.is_zero(), &false)
 }
 
 /// A thread meets a trap of which V8 has said nothing, as a failed check of compiled code is: its pass is told that this was
