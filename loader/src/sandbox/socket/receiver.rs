@@ -17,6 +17,9 @@ use crate::sandbox::wire::Malformed;
 /// How much is read of a peer that takes nothing more, in bytes: more than a socket holds.
 const LAST_WORDS_BYTES_MAX: usize = 1 << 20;
 
+/// How long a guest waits before it looks at its inbox by itself.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
 /// Whom a frame concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sandbox) enum Concerns {
@@ -200,7 +203,9 @@ impl Receiver {
             }
             let mut fds =
                 [PollFd::new(sender.socket(), PollFlags::POLLIN), PollFd::new(wake.as_fd(), PollFlags::POLLIN)];
-            let polled = nix::poll::ppoll(&mut fds, left.map(timeout), None);
+            // Several guests may wait for one wake-up for a moment, and the wrong one take it.
+            let wait = left.map_or(LOOK_AGAIN, |left| left.min(LOOK_AGAIN));
+            let polled = nix::poll::ppoll(&mut fds, Some(TimeSpec::from_duration(wait)), None);
             inbox.wake_up();
             match polled {
                 Ok(_) | Err(nix::Error::EINTR) => {}
@@ -235,10 +240,4 @@ impl Receiver {
             sender.wake();
         }
     }
-}
-
-fn timeout(left: Duration) -> TimeSpec {
-    /// Longer than anybody sets a timer for, and not too long for the kernel.
-    const TIMEOUT_MAX: Duration = Duration::from_secs(1 << 30);
-    TimeSpec::from_duration(left.min(TIMEOUT_MAX))
 }
