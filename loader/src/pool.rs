@@ -103,18 +103,21 @@ struct Counts {
     ready: usize,
     making: usize,
     waiting: usize,
+    /// Given out, those being torn down included: where there are many, making more must not keep them from going.
+    in_use: usize,
     /// Time since the last request.
     quiet: Duration,
 }
 
 fn next_step(counts: Counts, target: usize, making_max: usize) -> Step {
-    let Counts { ready, making, waiting, quiet } = counts;
+    let Counts { ready, making, waiting, in_use, quiet } = counts;
     if waiting > making {
         return if making < making_max { Step::Make } else { Step::Wait(None) };
     }
     // Those that nobody waits for.
     let ahead = ready + making - waiting;
-    if making >= making_max || ahead >= target {
+    let at_once = if in_use > 2 * target { 1 } else { making_max };
+    if making >= at_once || ahead >= target {
         return Step::Wait(None);
     }
     // Half empty is reason enough, and to make several at once: passes that come one after the other wait for nothing
@@ -251,6 +254,7 @@ fn keep(shared: &Arc<Shared>) {
             ready: state.ready.len(),
             making: state.making,
             waiting: state.waiting.len(),
+            in_use: state.alive.saturating_sub(state.ready.len() + state.making),
             quiet: state.last_taken.elapsed(),
         };
         match next_step(counts, shared.config.target, shared.config.making_max.max(1)) {
@@ -375,14 +379,14 @@ mod tests {
             ((4, 0, 0, QUIET), Step::Wait(None)),
         ];
         for ((ready, making, waiting, quiet), step) in cases {
-            let counts = Counts { ready, making, waiting, quiet };
+            let counts = Counts { ready, making, waiting, in_use: 0, quiet };
             assert_eq!(next_step(counts, 4, 2), step, "ready {ready}, making {making}, waiting {waiting}, {quiet:?}");
         }
     }
 
     #[test]
     fn without_a_target_nothing_is_made_ahead() {
-        let counts = Counts { ready: 0, making: 0, waiting: 0, quiet: QUIET };
+        let counts = Counts { ready: 0, making: 0, waiting: 0, in_use: 0, quiet: QUIET };
         assert_eq!(next_step(counts, 0, 1), Step::Wait(None));
     }
 }
