@@ -16,11 +16,8 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(arguments: &CompletionsArgs) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::cli::Cli::command(), "loaderd", &mut script);
-    match terminal::print(String::from_utf8_lossy(&script).trim_end()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            terminal::error(&problem);
-            ExitCode::FAILURE
-        }
-    }
+    /// As any command that fails without saying how.
+    const UNWRITTEN: u8 = 1;
+    let printed = terminal::print(String::from_utf8_lossy(&script).trim_end());
+    terminal::exit_code(printed, ExitCode::SUCCESS, UNWRITTEN)
 }

@@ -43,11 +43,5 @@ pub(crate) async fn run() -> ExitCode {
         true => "every layer of the confinement is in force",
         false => "some layers are missing: SECURITY.md says what the boundary is made of",
     });
-    match terminal::print(&report) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            terminal::error(&problem);
-            ExitCode::from(exit::PLATFORM)
-        }
-    }
+    terminal::exit_code(terminal::print(&report), ExitCode::SUCCESS, exit::PLATFORM)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
@@ -55,6 +56,18 @@ pub(crate) fn print(text: &str) -> Result<(), String> {
             Err(format!("cannot write to standard output: {error}"))
         }
         _ => Ok(()),
+    }
+}
+
+/// The exit code of a command that has printed its result: `code`, or `unwritten` where that could not be written, which it
+/// says then.
+pub(crate) fn exit_code(printed: Result<(), String>, code: ExitCode, unwritten: u8) -> ExitCode {
+    match printed {
+        Ok(()) => code,
+        Err(problem) => {
+            error(&problem);
+            ExitCode::from(unwritten)
+        }
     }
 }
 

@@ -23,6 +23,12 @@ pub(crate) fn give_back() {
     }
 }
 
+/// Other C libraries keep little.
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn give_back() {
+    let _ = KEPT_MAX;
+}
+
 /// What is allocated in this process, in bytes, with V8's heaps left out, which it maps itself.
 #[cfg(target_env = "gnu")]
 pub(crate) fn allocated_bytes() -> usize {
@@ -35,10 +41,4 @@ pub(crate) fn allocated_bytes() -> usize {
 #[cfg(not(target_env = "gnu"))]
 pub(crate) fn allocated_bytes() -> usize {
     0
-}
-
-/// Other C libraries keep little.
-#[cfg(not(target_env = "gnu"))]
-pub(crate) fn give_back() {
-    let _ = KEPT_MAX;
 }

@@ -2,8 +2,8 @@
 //!
 //! One thread, `isolate-pool`, decides when to make the next one; making it happens on the isolate's own thread.
 //! Requests come first: those that found the pool empty are served in order, a few at once. As many are made at once while
-//! the pool is less than half full. Filling it up from there waits until things are quiet, and makes one at a time, so that
-//! it does not take the cores from what runs.
+//! the pool is less than half full and not very many are in use. Filling it up from there waits until things are quiet, and
+//! makes one at a time, so that it does not take the cores from what runs.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -134,7 +134,7 @@ impl Pool {
     /// A pool that begins to fill at once.
     pub(crate) fn new(config: PoolConfig) -> Result<Self, LoaderError> {
         let shared = Arc::new(Shared {
-            config,
+            config: PoolConfig { making_max: config.making_max.max(1), ..config },
             state: Mutex::new(State {
                 ready: VecDeque::new(),
                 waiting: VecDeque::new(),
@@ -257,7 +257,7 @@ fn keep(shared: &Arc<Shared>) {
             in_use: state.alive.saturating_sub(state.ready.len() + state.making),
             quiet: state.last_taken.elapsed(),
         };
-        match next_step(counts, shared.config.target, shared.config.making_max.max(1)) {
+        match next_step(counts, shared.config.target, shared.config.making_max) {
             Step::Make if counts.waiting == 0 && state.mappings.refuse(state.alive).is_some() => {
                 // No room to keep one ready; look again when something ends or is asked for.
                 shared.changed.wait(&mut state);
@@ -382,6 +382,16 @@ mod tests {
             let counts = Counts { ready, making, waiting, in_use: 0, quiet };
             assert_eq!(next_step(counts, 4, 2), step, "ready {ready}, making {making}, waiting {waiting}, {quiet:?}");
         }
+    }
+
+    #[test]
+    fn where_many_are_in_use_they_are_made_one_by_one() {
+        let counts = Counts { ready: 0, making: 1, waiting: 0, in_use: 8, quiet: NOW };
+        assert_eq!(next_step(counts, 4, 2), Step::Make);
+        assert_eq!(next_step(Counts { in_use: 9, ..counts }, 4, 2), Step::Wait(None));
+        assert_eq!(next_step(Counts { in_use: 9, making: 0, ..counts }, 4, 2), Step::Make);
+        // Whoever waits is not kept waiting for that.
+        assert_eq!(next_step(Counts { in_use: 9, waiting: 2, ..counts }, 4, 2), Step::Make);
     }
 
     #[test]

@@ -71,14 +71,8 @@ async fn execute(arguments: &ExecArgs) -> ExitCode {
             Ok(())
         }
     };
-    match (printed, &outcome) {
-        (Err(problem), _) => {
-            terminal::error(&problem);
-            ExitCode::from(exit::PLATFORM)
-        }
-        (Ok(()), Ok(_)) => ExitCode::SUCCESS,
-        (Ok(()), Err(failure)) => ExitCode::from(exit::of(failure)),
-    }
+    let code = outcome.err().map_or(ExitCode::SUCCESS, |failure| ExitCode::from(exit::of(&failure)));
+    terminal::exit_code(printed, code, exit::PLATFORM)
 }
 
 /// Reads and checks everything, and starts what it takes.

@@ -33,9 +33,6 @@ const REPORT_EVERY: usize = 500;
 /// CPU milliseconds of a hostile pass, instead of those in the corpus: a soak is about many passes, not long ones.
 const CPU_MILLIS: u32 = 60;
 
-/// What the log says of processes that ended as programs of the corpus have them end. Whatever else it says is shown.
-const EXPECTED_IN_LOG: [&str; 3] = ["reason=\"stuck\"", "reason=\"v8-abort\"", "reason=\"out-of-memory\""];
-
 /// The wall clock of a hostile pass: none is to meet it, however busy the machine.
 const WALL: Duration = Duration::from_secs(600);
 
@@ -74,9 +71,7 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
     let after = at_rest(&service)?;
     let restarts = restarts(&service)?;
     println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {found:?}; {restarts:?}", mode.name());
-    for line in
-        service.unread_log().iter().filter(|line| !EXPECTED_IN_LOG.iter().any(|expected| line.contains(expected)))
-    {
+    for line in service.unread_log().iter().filter(|line| !Why::of_line(line).is_some_and(|why| why.expected())) {
         eprintln!("logged: {line}");
     }
     proc::settles(service.pid(), &before.with_processes_of(&after)?)?;
@@ -140,6 +135,12 @@ fn restarts(service: &Service) -> Result<Vec<(Why, u64)>, String> {
 struct Why(String);
 
 impl Why {
+    /// That which a line of the log gives, if it gives one.
+    fn of_line(line: &str) -> Option<Self> {
+        let (reason, _) = line.split_once("reason=\"")?.1.split_once('"')?;
+        Some(Self(reason.to_owned()))
+    }
+
     /// Because of a program at which V8 gives up.
     fn v8_gave_up(&self) -> bool {
         ["v8-abort", "out-of-memory"].contains(&self.0.as_str())

@@ -36,19 +36,12 @@ impl Wish {
         self.request.tenant.as_ref()
     }
 
-    /// Whether it was ended while it waited.
-    pub(super) fn is_unwanted(&self) -> bool {
-        matches!(self.placed.0.lock().phase, Phase::Over(_))
-    }
-
-    /// Tells whoever asked that it came to nothing.
-    pub(super) fn withdraw(self) {
-        let cause = match self.placed.0.lock().phase {
-            Phase::Over(cause) => cause,
-            Phase::Waiting | Phase::Given(_) => Cause::Shutdown,
-        };
-        (self.request.on_started)(Err(LoaderError::Ended(cause)));
-        (self.request.on_end)(cause);
+    /// Why nobody wants it any more, where it was ended while it waited.
+    pub(super) fn unwanted(&self) -> Option<Cause> {
+        match self.placed.0.lock().phase {
+            Phase::Over(cause) => Some(cause),
+            Phase::Waiting | Phase::Given(_) => None,
+        }
     }
 
     /// Puts the Worker into a process, unless nobody wants it any more. `again` gets the wish back, once, when the
@@ -59,8 +52,7 @@ impl Wish {
             let mut place = placed.0.lock();
             if let Phase::Over(cause) = place.phase {
                 drop(place);
-                (request.on_started)(Err(LoaderError::Ended(cause)));
-                return (request.on_end)(cause);
+                return Self { request, placed, runtime }.refuse(LoaderError::Ended(cause));
             }
             place.placings += 1;
             place.placings

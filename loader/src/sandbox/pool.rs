@@ -295,18 +295,20 @@ impl Shared {
 
     /// Lets go of those that were ended while they waited.
     fn drop_unwanted(&self) {
+        let is_unwanted = |wish: &Wish| wish.unwanted().is_some();
         let unwanted = {
             let mut state = self.state.lock();
-            if !state.waiting.iter().any(Wish::is_unwanted) {
+            if !state.waiting.iter().any(is_unwanted) {
                 return;
             }
             let (unwanted, waiting): (VecDeque<Wish>, VecDeque<Wish>) =
-                std::mem::take(&mut state.waiting).into_iter().partition(Wish::is_unwanted);
+                std::mem::take(&mut state.waiting).into_iter().partition(is_unwanted);
             state.waiting = waiting;
             unwanted
         };
         for wish in unwanted {
-            wish.withdraw();
+            let cause = wish.unwanted().unwrap_or(Cause::Shutdown);
+            wish.refuse(LoaderError::Ended(cause));
         }
     }
 

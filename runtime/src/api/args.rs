@@ -56,7 +56,17 @@ pub(super) fn throw_range_error(scope: &mut v8::PinScope<'_, '_>, message: &str)
 
 /// Answers with a text that was made; longer than strings may be it is refused, as V8 refuses its own.
 pub(super) fn set_text(scope: &mut v8::PinScope<'_, '_>, result: &mut v8::ReturnValue<'_, v8::Value>, text: &str) {
-    match v8::String::new(scope, text) {
+    let text = v8::String::new(scope, text);
+    set_made_text(scope, result, text);
+}
+
+/// The same with what V8 made of the text; `None`: it is too long.
+pub(super) fn set_made_text(
+    scope: &mut v8::PinScope<'_, '_>,
+    result: &mut v8::ReturnValue<'_, v8::Value>,
+    text: Option<v8::Local<'_, v8::String>>,
+) {
+    match text {
         Some(text) => result.set(text.into()),
         None => throw_range_error(scope, "Invalid string length"),
     }

@@ -1,6 +1,6 @@
 //! `atob` and `btoa`: forgiving base64 (Infra Standard) over Latin-1 strings.
 
-use super::args::{set_function, throw_dom_exception, throw_range_error};
+use super::args::{set_function, set_made_text, throw_dom_exception};
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -59,10 +59,8 @@ fn encode_callback(
         );
         return;
     };
-    match v8::String::new_from_one_byte(scope, &encode(&bytes), v8::NewStringType::Normal) {
-        Some(text) => result.set(text.into()),
-        None => throw_range_error(scope, "Invalid string length"),
-    }
+    let text = v8::String::new_from_one_byte(scope, &encode(&bytes), v8::NewStringType::Normal);
+    set_made_text(scope, &mut result, text);
 }
 
 /// The string's code units as bytes; `None` when one does not fit.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use super::args::{set_function, throw_error, throw_type_error};
+use super::args::{set_function, set_text, throw_error, throw_type_error};
 use super::imports::{id, imported, own_export, returned_import};
 use crate::invocation::{InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
@@ -13,7 +13,7 @@ use crate::objects::{
     self, ClassCap, Facet, NamespaceCap, ObjectClass, ObjectKey, ObjectNamespace, id_from_name, id_from_string,
     new_unique_id,
 };
-use crate::rpc::state::{Keep, RpcState};
+use crate::rpc::state::{Keep, Met, RpcState};
 use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
@@ -71,9 +71,8 @@ fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>)
 
 /// Imports an object, calls of which are requests to the platform itself.
 fn object_of(scope: &mut v8::PinScope<'_, '_>, cap: Cap, owner: Option<InvocationId>, returned: &mut Returned<'_>) {
-    let rpc = RpcState::of(scope);
-    let import = rpc.import(cap, owner, Keep::UntilDropped);
-    let import = import.inspect(|import| rpc.set_class(*import, SubrequestClass::InHouse));
+    let (met, class) = (Met::Elsewhere, SubrequestClass::InHouse);
+    let import = RpcState::of(scope).import_as(cap, owner, Keep::UntilDropped, met, class);
     returned_import(scope, import, returned);
 }
 
@@ -133,17 +132,13 @@ fn namespace(scope: &mut v8::PinScope<'_, '_>, value: v8::Local<'_, v8::Value>) 
     cap.target.as_any().downcast_ref::<NamespaceCap>().map(|NamespaceCap(namespace)| namespace.clone())
 }
 
-fn set_string(scope: &mut v8::PinScope<'_, '_>, returned: &mut Returned<'_>, text: &str) {
-    returned.set(crate::js::string(scope, text).into());
-}
-
 fn unique<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(namespace) = namespace(scope, arguments.get(0)) else { return };
     let Some(key) = namespace.unique_key() else {
         return throw_type_error(scope, "Unique IDs cannot be created in a namespace of ephemeral objects.");
     };
     match new_unique_id(key) {
-        Some(id) => set_string(scope, &mut returned, &id),
+        Some(id) => set_text(scope, &mut returned, &id),
         None => throw_error(scope, "This system has no random numbers."),
     }
 }
@@ -152,14 +147,14 @@ fn named<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut ret
     let Some(namespace) = namespace(scope, arguments.get(0)) else { return };
     let name = arguments.get(1).to_rust_string_lossy(scope);
     let id = namespace.unique_key().map_or_else(|| name.clone(), |key| id_from_name(key, &name));
-    set_string(scope, &mut returned, &id);
+    set_text(scope, &mut returned, &id);
 }
 
 fn parsed<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
     let Some(namespace) = namespace(scope, arguments.get(0)) else { return };
     let text = arguments.get(1).to_rust_string_lossy(scope);
     match namespace.unique_key().map_or(Ok(text.clone()), |key| id_from_string(key, &text)) {
-        Ok(id) => set_string(scope, &mut returned, &id),
+        Ok(id) => set_text(scope, &mut returned, &id),
         Err(error) => throw_type_error(scope, &error.to_string()),
     }
 }

@@ -107,7 +107,8 @@ pub trait Host {
         bytes: &v8::SharedRef<v8::BackingStore>,
     );
 
-    /// The program made a WebAssembly memory or a growable shared buffer, whose buffer has these bytes. Nothing else shows them, nor how they grow.
+    /// The program made a WebAssembly memory or a growable shared buffer, which has these bytes. Nothing else shows them, nor
+    /// how they grow.
     fn count_memory(
         &self,
         scope: &mut v8::PinScope<'_, '_>,

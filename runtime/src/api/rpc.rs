@@ -100,9 +100,7 @@ fn dup<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retur
     let current = IsolateState::of(scope).current().map(|invocation| invocation.id);
     let copied = rpc.owner_of(import).and_then(|owner| {
         let cap = rpc.imported(import, current)?;
-        let copy = rpc.import_met(cap, owner, Keep::UntilDropped, rpc.met(import))?;
-        rpc.set_class(copy, rpc.class(import));
-        Ok(copy)
+        rpc.import_as(cap, owner, Keep::UntilDropped, rpc.met(import), rpc.class(import))
     });
     returned_import(scope, copied, &mut returned);
 }

@@ -14,7 +14,7 @@ use crate::isolate::Entrypoint;
 use crate::isolate::state::IsolateState;
 use crate::js::string;
 use crate::limits::Cause;
-use crate::rpc::state::{ImportId, Keep, RpcState};
+use crate::rpc::state::{ImportId, Keep, Met, RpcState};
 use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError, errors};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
@@ -163,9 +163,8 @@ fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut 
         None => entrypoint,
         Some(reason) => Arc::new(Staying { entrypoint, reason }),
     };
-    let rpc = RpcState::of(scope);
-    let import = rpc.import(Cap { kind: CapKind::Service, target }, None, Keep::UntilDropped);
-    let import = import.inspect(|import| rpc.set_class(*import, class));
+    let cap = Cap { kind: CapKind::Service, target };
+    let import = RpcState::of(scope).import_as(cap, None, Keep::UntilDropped, Met::Elsewhere, class);
     returned_import(scope, import, &mut returned);
 }
 

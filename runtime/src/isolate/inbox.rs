@@ -283,7 +283,7 @@ impl Shared {
 
     /// Why the isolate was ended, if it was.
     pub(crate) fn cause(&self) -> Option<Cause> {
-        Some(how(self.end.load(SeqCst))?.0)
+        how(self.end.load(SeqCst)).map(|(cause, _)| cause)
     }
 
     /// The cause as it concerns one invocation: a limit that another one met is not this one's fault.

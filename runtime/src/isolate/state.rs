@@ -214,8 +214,9 @@ impl IsolateState {
         if real { system_ms() } else { self.clock_ms.get() }
     }
 
-    /// Looks at what grows without a word: WebAssembly memories, and what V8 accounts for beside its heap (resizable
-    /// buffers, say). Over the limit, what is garbage goes first. On the isolate's thread, outside a garbage collection.
+    /// Looks at what grows without a word: WebAssembly memories, growable shared buffers, and what V8 accounts for beside its
+    /// heap (resizable buffers, say). Over the limit, what is garbage goes first. On the isolate's thread, outside a garbage
+    /// collection.
     pub(crate) fn look_at_memory(&self, isolate: &mut v8::Isolate) {
         let look = |isolate: &mut v8::Isolate| {
             let growing = self.growing.bytes();

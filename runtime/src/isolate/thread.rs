@@ -65,7 +65,6 @@ fn run(config: &IsolateConfig, shared: &Arc<Shared>, ready: Box<dyn FnOnce() + S
         return shared.end(Cause::Shutdown);
     };
     crate::fatal::enter(shared);
-    // What runs already goes first: isolates are made ahead.
     let vm = Vm::new(config, shared);
     let watch = Registration::new(clock, shared.clone());
     vm.state.asides.set_deadline(watch.deadline());

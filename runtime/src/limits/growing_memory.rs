@@ -51,7 +51,10 @@ impl GrowingMemories {
     /// Tells V8 how many bytes there are, so that it collects before there is too much of it. Not in a collection.
     pub(crate) fn tell(&self, isolate: &mut v8::Isolate, bytes: usize) {
         let signed = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-        isolate.adjust_amount_of_external_allocated_memory(signed(bytes) - signed(self.told.replace(bytes)));
+        let change = signed(bytes) - signed(self.told.replace(bytes));
+        if change != 0 {
+            isolate.adjust_amount_of_external_allocated_memory(change);
+        }
     }
 
     /// What V8 accounts for beside its heap, without what it was told here.

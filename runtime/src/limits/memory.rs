@@ -25,9 +25,9 @@ pub(crate) struct MemoryMeter {
     library_bytes: AtomicUsize,
     /// V8's heap after the last collection.
     heap_bytes: AtomicUsize,
-    /// What V8 accounted for beside its heap when it was last looked at, without buffers and WebAssembly memories.
+    /// What V8 accounted for beside its heap when it was last looked at, without buffers and what follows.
     other_bytes: AtomicUsize,
-    /// WebAssembly memories, as they were last looked at.
+    /// WebAssembly memories and growable shared buffers, as they were last looked at.
     growing_bytes: AtomicUsize,
     refusals: AtomicU32,
     exceeded: AtomicBool,

@@ -2,10 +2,10 @@
 //!
 //! The kernel shares processors fairly between threads, and every isolate has one: beside 32 that spin, a fresh one would
 //! get a thirty-third. So a thread lets others go first once a single turn has used [`ALLOWANCE_NS`], until that turn ends:
-//! a Worker that handles many short requests is not one that runs for long. It does so in two ways: long slices, which the kernel (since Linux 6.12) interrupts for whoever wakes up and
-//! asks for a shorter one; and niceness, which is a smaller share. The first anybody may take back. Taking back niceness
-//! needs a right (`CAP_SYS_NICE`, or `RLIMIT_NICE` of 20 or more); without it, only the threads of Workers that are used
-//! once are made nice, since those end soon.
+//! a Worker that handles many short requests is not one that runs for long. It does so in two ways: long slices, which the
+//! kernel (since Linux 6.12) interrupts for whoever wakes up and asks for a shorter one; and niceness, which is a smaller
+//! share. The first anybody may take back. Taking back niceness needs a right (`CAP_SYS_NICE`, or `RLIMIT_NICE` of 20 or
+//! more); without it, only the threads of Workers that are used once are made nice, since those end soon.
 //!
 //! Niceness and not `SCHED_IDLE`: a thread that is idle to the kernel may never run while others want to, and it may hold
 //! a lock that those wait for. It did not do better either.

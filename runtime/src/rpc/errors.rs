@@ -74,10 +74,10 @@ pub(crate) fn throw(scope: &mut v8::PinScope<'_, '_>, error: &RpcError) {
 
 /// What is sent for a thrown value. Reading it may run the program's getters; what they throw is ignored.
 pub(crate) fn from_js<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>) -> RpcError {
-    whole(scope, thrown).clipped()
+    at_full_length(scope, thrown).clipped()
 }
 
-fn whole<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>) -> RpcError {
+fn at_full_length<'s>(scope: &mut v8::PinScope<'s, '_>, thrown: v8::Local<'s, v8::Value>) -> RpcError {
     v8::tc_scope!(let scope, scope);
     let object = match v8::Local::<v8::Object>::try_from(thrown) {
         Ok(object) if !thrown.is_function() => object,

@@ -185,12 +185,24 @@ impl RpcState {
         keep: Keep,
         met: Met,
     ) -> Result<ImportId, ImportError> {
+        self.import_as(cap, owner, keep, met, SubrequestClass::External)
+    }
+
+    /// The same, with what calls of it count as, where they do.
+    pub(crate) fn import_as(
+        &self,
+        cap: Cap,
+        owner: Option<InvocationId>,
+        keep: Keep,
+        met: Met,
+        class: SubrequestClass,
+    ) -> Result<ImportId, ImportError> {
         let mut imports = self.imports.borrow_mut();
         if imports.len() >= IMPORTS_MAX {
             return Err(ImportError::TooMany);
         }
         let id = self.next_id();
-        imports.insert(id, Import { cap, owner, keep, met, class: SubrequestClass::External });
+        imports.insert(id, Import { cap, owner, keep, met, class });
         Ok(id)
     }
 
@@ -213,13 +225,6 @@ impl RpcState {
     /// How its owner came by an import.
     pub(crate) fn met(&self, id: ImportId) -> Met {
         self.imports.borrow().get(&id).map_or(Met::Elsewhere, |import| import.met)
-    }
-
-    /// From now on calls of an import count as this.
-    pub(crate) fn set_class(&self, id: ImportId, class: SubrequestClass) {
-        if let Some(import) = self.imports.borrow_mut().get_mut(&id) {
-            import.class = class;
-        }
     }
 
     /// What calls of an import count as, where they do.

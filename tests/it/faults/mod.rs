@@ -192,9 +192,6 @@ fn log_that_nobody_reads(mode: Mode) -> Result<(), String> {
     service.ended(ANSWER_WAIT)
 }
 
-/// What all of the service's processes may have of memory, each, in KiB: little more than a sandbox process at rest does.
-const MEMORY_KIB: u64 = 700_000;
-
 /// So little memory that a sandbox process dies as soon as it makes an isolate: whoever asks hears that no program can be run.
 fn processes_that_do_not_live() -> Result<(), String> {
     let arguments = ["--admin", "0"];
@@ -212,6 +209,9 @@ fn processes_that_do_not_live() -> Result<(), String> {
         std::thread::sleep(Duration::from_millis(50));
     }
 }
+
+/// What all of the service's processes may have of memory, each, in KiB: little more than a sandbox process at rest does.
+const MEMORY_KIB: u64 = 700_000;
 
 /// Programs that want all memory there is, several at once, where every process gets little. The sandbox processes may die of
 /// it; the service, which holds nothing of theirs, does not.
