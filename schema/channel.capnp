@@ -291,6 +291,10 @@ struct LoadError {
   phase @1 :Phase;
   cause @2 :MaybeCause;
   blame @3 :Blame;
+  startupCpu :union {
+    unknown @4 :Void;
+    micros @5 :Microseconds;
+  }
   enum Phase {
     compile @0;
     evaluate @1;

@@ -363,11 +363,13 @@ struct CodeExecutionError {
   }
 
   cpu :group {
-    # CPU time that the program had used when it ended, evaluating its module excluded.
+    # CPU time that the program's run had used when it ended, evaluating its module excluded. Where that failed, what that
+    # had used.
 
     union {
       unknown @10 :Void;
-      # It did not run, its host was at fault, or its process was too busy to say in time after the deadline.
+      # Neither began, the deadline ended the pass before its run, its host was at fault, or its process was too busy to
+      # say in time after the deadline.
 
       millis @11 :UInt64;
       # Rounded up to whole milliseconds.

@@ -36,7 +36,7 @@ impl PassFailure {
         }
     }
 
-    /// CPU time that the run had used when it ended, where that is known.
+    /// CPU time that the program had used when it ended, where that is known.
     #[must_use]
     pub fn cpu(&self) -> Option<Duration> {
         match self {
@@ -54,8 +54,9 @@ pub struct CodeExecutionError {
     pub error: CodeError,
     /// What ended the isolate, when something did. It says which of two budgets of one kind was met.
     pub cause: Option<Cause>,
-    /// CPU time that the run had used when it ended, evaluating its module excluded. `None` where there was no run, where
-    /// its host was at fault, and where its process was too busy to say within 150 ms of the deadline.
+    /// CPU time that the run had used when it ended, evaluating the program's module excluded; where that failed, what
+    /// that had used. `None` where neither began, where the deadline ended the pass before its run, where its host was at
+    /// fault, and where its process was too busy to say within 150 ms of the deadline.
     pub cpu: Option<Duration>,
 }
 

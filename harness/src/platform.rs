@@ -176,6 +176,7 @@ fn start_failure(error: &LoaderError) -> WorkerFailure {
             phase: error.phase,
             cause: error.cause,
             message: error.message.clone(),
+            cpu: error.startup_cpu,
         }),
         LoaderError::Ended(cause) => {
             WorkerFailure::Ended { cause: *cause, message: cause.message().to_owned(), cpu: None }
@@ -183,7 +184,8 @@ fn start_failure(error: &LoaderError) -> WorkerFailure {
         LoaderError::ProcessGone => WorkerFailure::Lost(error.to_string()),
         // The machine would not run it: nothing that the program's text could have to do with.
         LoaderError::Platform(_) | LoaderError::Overloaded(_) => {
-            WorkerFailure::Start(StartFailure { phase: LoadPhase::Evaluate, cause: None, message: error.to_string() })
+            let message = error.to_string();
+            WorkerFailure::Start(StartFailure { phase: LoadPhase::Evaluate, cause: None, message, cpu: None })
         }
         LoaderError::Code(_) | LoaderError::GetCode(_) => WorkerFailure::Thrown { what: refusal(error), cpu: None },
     }

@@ -1,6 +1,8 @@
 //! What can go wrong when a Worker is loaded, and whose fault it is. The texts are the platform's, made here and in
 //! [`crate::code`], and nowhere else.
 
+use std::time::Duration;
+
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::LoadError;
 use loaderd_runtime::limits::Cause;
@@ -78,6 +80,20 @@ impl LoaderError {
             Self::GetCode(error) => error.cause,
             Self::Ended(cause) => Some(*cause),
             Self::Code(_) | Self::Overloaded(_) | Self::ProcessGone | Self::Platform(_) => None,
+        }
+    }
+
+    /// CPU time that its start had used, where it began and that is known.
+    #[must_use]
+    pub fn startup_cpu(&self) -> Option<Duration> {
+        match self {
+            Self::Start(error) => error.startup_cpu,
+            Self::Code(_)
+            | Self::GetCode(_)
+            | Self::Ended(_)
+            | Self::Overloaded(_)
+            | Self::ProcessGone
+            | Self::Platform(_) => None,
         }
     }
 

@@ -7,10 +7,11 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use loaderd_runtime::channel::InvocationReport;
+use loaderd_runtime::isolate::LoadReport;
 use loaderd_runtime::limits::{Cause, Outcome};
 use parking_lot::Mutex;
 
-use crate::error::Overload;
+use crate::error::{LoaderError, Overload};
 use crate::host::HostLimits;
 use crate::worker::Worker;
 
@@ -37,6 +38,8 @@ pub struct Metrics {
     pub invocations: [u64; OUTCOMES.len()],
     /// CPU time charged to them, as far as their isolates lived to tell.
     pub cpu: Duration,
+    /// CPU time that starts used, those that failed included, as far as it is known.
+    pub startup_cpu: Duration,
 }
 
 /// The causes that [`Metrics::ended`] counts, in its order.
@@ -72,6 +75,7 @@ pub(crate) struct LiveSet {
     pub(crate) load_failures: AtomicU64,
     invocations: [AtomicU64; OUTCOMES.len()],
     cpu_us: AtomicU64,
+    startup_cpu_us: AtomicU64,
 }
 
 #[derive(Default)]
@@ -110,6 +114,7 @@ impl LiveSet {
             load_failures: AtomicU64::new(0),
             invocations: [const { AtomicU64::new(0) }; OUTCOMES.len()],
             cpu_us: AtomicU64::new(0),
+            startup_cpu_us: AtomicU64::new(0),
         })
     }
 
@@ -216,6 +221,7 @@ impl LiveSet {
             ended: state.ended,
             invocations: std::array::from_fn(|at| self.invocations[at].load(Ordering::Relaxed)),
             cpu: Duration::from_micros(self.cpu_us.load(Ordering::Relaxed)),
+            startup_cpu: Duration::from_micros(self.startup_cpu_us.load(Ordering::Relaxed)),
         }
     }
 
@@ -225,7 +231,6 @@ impl LiveSet {
         if let Some(index) = OUTCOMES.iter().position(|other| other == outcome) {
             self.invocations[index].fetch_add(1, Ordering::Relaxed);
         }
-        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         self.cpu_us.fetch_add(micros(usage.cpu), Ordering::Relaxed);
         tracing::debug!(
             outcome = outcome.name(),
@@ -235,6 +240,21 @@ impl LiveSet {
             "invocation ended"
         );
     }
+
+    /// Counts the start of an isolate that is over, and says so in the log.
+    pub(crate) fn start_ended(&self, outcome: &Result<LoadReport, LoaderError>) {
+        let (cpu, ended_by) = match outcome {
+            Ok(report) => (Some(report.startup_cpu), None),
+            Err(error) => (error.startup_cpu(), error.cause().map(Cause::name)),
+        };
+        let cpu_us = cpu.map(micros);
+        self.startup_cpu_us.fetch_add(cpu_us.unwrap_or(0), Ordering::Relaxed);
+        tracing::debug!(started = outcome.is_ok(), ended_by, cpu_us, "start-up ended");
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 impl Ticket {

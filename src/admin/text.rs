@@ -51,6 +51,11 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
         page.sample("loaderd_invocations_total", &format!("{{outcome=\"{}\"}}", outcome.name()), count);
     }
     page.counter("loaderd_invocation_cpu_seconds_total", "CPU time charged to invocations.", loader.cpu.as_secs_f64());
+    page.counter(
+        "loaderd_startup_cpu_seconds_total",
+        "CPU time used by starting Workers, those that did not start included.",
+        loader.startup_cpu.as_secs_f64(),
+    );
 
     let sandboxes = engine.sandbox_metrics();
     let stuck = stuck_threads() as u64 + sandboxes.map_or(0, |sandboxes| sandboxes.threads_stuck);

@@ -1,5 +1,5 @@
 //! The CPU time of passes that end early: what their answer, the metrics and the log say of it, also where the program is in
-//! a builtin that ignores its end.
+//! a builtin that ignores its end, or does not come to start.
 
 use std::time::Duration;
 
@@ -51,18 +51,56 @@ const PROGRAMS: [(&str, &str, &str); 8] = [
     ("deaf-to-the-deadline", DEAF, "exceededWallTime"),
 ];
 
+/// Programs that do not start, and what ends them.
+const STARTS: [(&str, &str, Option<&str>); 3] = [
+    ("start-up-loop", "(() => { for (;;); })()", Some("exceededStartupCpu")),
+    ("deaf-start-up", "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)", Some("exceededStartupCpu")),
+    ("start-up-throws", "(() => { for (let n = 0; n < 3e5; n++); throw new Error('after some work'); })()", None),
+];
+
 pub(crate) fn trials() -> Vec<Trial> {
+    let start = |(mode, program): (Mode, (&'static str, &'static str, Option<&'static str>))| {
+        let name = format!("spent::{}::{}", program.0, mode.name());
+        Trial::test(name, move || start(mode, program.1, program.2).map_err(Into::into))
+    };
+    let starts = Mode::ALL.into_iter().flat_map(|mode| STARTS.map(|program| (mode, program))).map(start);
     let trial = |(mode, program): (Mode, (&'static str, &'static str, &'static str))| {
         let name = format!("spent::{}::{}", program.0, mode.name());
         Trial::test(name, move || run(mode, program.1, program.2).map_err(Into::into))
     };
-    Mode::ALL.into_iter().flat_map(|mode| PROGRAMS.map(|program| (mode, program))).map(trial).collect()
+    Mode::ALL.into_iter().flat_map(|mode| PROGRAMS.map(|program| (mode, program))).map(trial).chain(starts).collect()
+}
+
+fn start(mode: Mode, source: &str, ended_by: Option<&str>) -> Result<(), String> {
+    let service = service(mode)?;
+    let mut case = healthy::case();
+    case.request.source = source.to_owned();
+    let told = block_on(cpu_millis(&service, &case))?.ok_or("the answer tells no CPU time")?;
+    // A start may use a second.
+    let least = if ended_by.is_some() { 1_000.0 } else { 1.0 };
+    at_least("the answer", told as f64, least)?;
+
+    let counted = admin::number(&admin::metrics(&service)?, "loaderd_startup_cpu_seconds_total")? * 1e3;
+    at_least("the metrics", counted + 1.0, told as f64)?;
+
+    let logged = service.logged("start-up ended", PATIENCE)?;
+    let fields = logged.get("fields").ok_or("a log line without fields")?;
+    let said = fields.get("ended_by").and_then(Json::as_text);
+    if said.as_deref() != ended_by {
+        return Err(format!("the log should tell {ended_by:?}: {logged}"));
+    }
+    let micros = fields.get("cpu_us").and_then(Json::as_number).ok_or("no CPU time in the log")?;
+    at_least("the log", micros as f64 / 1e3 + 1.0, told as f64)
+}
+
+fn service(mode: Mode) -> Result<Service, String> {
+    let arguments = [&mode.arguments()[..], &["--admin", "0", "--log-format", "json"]].concat();
+    let start = Start { arguments: &arguments, log_level: Some("info,loaderd_loader=debug"), ..Start::default() };
+    Service::start_with(&start)
 }
 
 fn run(mode: Mode, source: &str, outcome: &str) -> Result<(), String> {
-    let arguments = [&mode.arguments()[..], &["--admin", "0", "--log-format", "json"]].concat();
-    let start = Start { arguments: &arguments, log_level: Some("info,loaderd_loader=debug"), ..Start::default() };
-    let service = Service::start_with(&start)?;
+    let service = service(mode)?;
     let mut case = healthy::case();
     case.request.source = source.to_owned();
     if outcome == "exceededWallTime" {

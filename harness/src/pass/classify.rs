@@ -153,7 +153,7 @@ mod tests {
     fn our_own_failures_are_told_apart_by_phase_and_cause() {
         let limits = CodeExecutionLimits::default();
         let start = |phase, cause, message: &str| {
-            WorkerFailure::Start(StartFailure { phase, cause, message: message.to_owned() })
+            WorkerFailure::Start(StartFailure { phase, cause, message: message.to_owned(), cpu: None })
         };
         let run_ended = |cause: Cause| WorkerFailure::Ended { cause, message: cause.message().to_owned(), cpu: None };
         for (failure, expected) in [

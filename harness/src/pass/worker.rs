@@ -140,12 +140,13 @@ pub enum WorkerFailure {
 }
 
 impl WorkerFailure {
-    /// CPU time of the run, where the platform tells.
+    /// CPU time of the run, or of the start where that failed, where the platform tells.
     #[must_use]
     pub fn cpu(&self) -> Option<Duration> {
         match self {
             Self::Ended { cpu, .. } | Self::Thrown { cpu, .. } => *cpu,
-            Self::Start(_) | Self::Lost(_) => None,
+            Self::Start(start) => start.cpu,
+            Self::Lost(_) => None,
         }
     }
 }
@@ -158,6 +159,8 @@ pub struct StartFailure {
     pub cause: Option<Cause>,
     /// In the platform's words.
     pub message: String,
+    /// CPU time that the start had used, where the platform tells.
+    pub cpu: Option<Duration>,
 }
 
 /// Something foreign that was thrown.

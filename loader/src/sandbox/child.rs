@@ -416,6 +416,7 @@ fn as_load_error(error: &LoaderError) -> loaderd_runtime::isolate::LoadError {
             phase: LoadPhase::Evaluate,
             cause: other.cause(),
             blame: other.blame(),
+            startup_cpu: None,
         },
     }
 }

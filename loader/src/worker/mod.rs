@@ -165,11 +165,12 @@ impl Worker {
             (code, state.generation)
         };
         self.host.live.loads.fetch_add(1, Ordering::Relaxed);
-        let (starting, ending) = (self.me.clone(), self.me.clone());
+        let (starting, ending, live) = (self.me.clone(), self.me.clone(), Arc::clone(&self.host.live));
         let isolate = self.host.placement.start(StartRequest {
             code: code.load,
             tenant: code.tenant,
             on_started: Box::new(move |outcome| {
+                live.start_ended(&outcome);
                 if let Some(worker) = starting.upgrade() {
                     worker.outcome(generation, outcome);
                 }

@@ -26,6 +26,7 @@ fn failure() -> LoaderError {
         phase: LoadPhase::Evaluate,
         cause: None,
         blame: Blame::Program,
+        startup_cpu: None,
     })
 }
 

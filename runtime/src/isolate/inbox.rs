@@ -4,6 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -426,7 +427,8 @@ impl Expire for Shared {
             reply.send(Answer { result: Err(RpcError::ended(cause_for(invocation))), usage });
         }
         if let Some(done) = self.take_loading() {
-            done(Err(LoadError::ended(cause)));
+            let startup_cpu = thread_ns.map(|_| Duration::from_nanos(turn_ns));
+            done(Err(LoadError { startup_cpu, ..LoadError::ended(cause) }));
         }
         for (invocation, meter) in meters {
             meter.abandon(cause_for(invocation), turn_of(invocation));

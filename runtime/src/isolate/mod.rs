@@ -113,6 +113,8 @@ pub struct LoadError {
     /// Set when a limit ended it.
     pub cause: Option<Cause>,
     pub blame: Blame,
+    /// CPU time that starting it had used. `None`: it did not begin, or nobody knows.
+    pub startup_cpu: Option<Duration>,
 }
 
 impl LoadError {
@@ -124,7 +126,8 @@ impl LoadError {
             Cause::InternalError => Blame::Platform,
             _ => Blame::Program,
         };
-        Self { message: cause.message().to_owned(), phase: LoadPhase::Evaluate, cause: Some(cause), blame }
+        let message = cause.message().to_owned();
+        Self { message, phase: LoadPhase::Evaluate, cause: Some(cause), blame, startup_cpu: None }
     }
 }
 

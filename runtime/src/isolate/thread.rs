@@ -162,6 +162,7 @@ impl Thread {
                 phase: LoadPhase::Compile,
                 cause: None,
                 blame: Blame::Host,
+                startup_cpu: None,
             }));
         }
         if uses == Uses::One {
@@ -183,10 +184,11 @@ impl Thread {
             (None, Some(Err(error))) => Err(error),
             (None, None) => Err(LoadError::ended(Cause::Shutdown)),
         };
-        if result.is_err() {
+        let result = result.map_err(|error| {
             // Nothing else can be loaded into it.
             self.shared.end(Cause::Shutdown);
-        }
+            LoadError { startup_cpu: Some(startup), ..error }
+        });
         if let Some(done) = self.shared.take_loading() {
             done(result);
         }
@@ -379,6 +381,7 @@ fn load_worker<'s>(
         phase: LoadPhase::Compile,
         cause: None,
         blame: Blame::Host,
+        startup_cpu: None,
     };
     crate::api::settle_flagged(scope);
     // Ahead of `env`, in which internal modules may make bindings.

@@ -154,5 +154,5 @@ pub(crate) fn thrown<'s>(
 fn failed(phase: LoadPhase, report: &str) -> LoadError {
     let mut message = format!("Failed to start Worker:\n{report}");
     message.truncate(prefix(&message, ERROR_TEXT_BYTES_MAX).len());
-    LoadError { message, phase, cause: None, blame: Blame::Program }
+    LoadError { message, phase, cause: None, blame: Blame::Program, startup_cpu: None }
 }

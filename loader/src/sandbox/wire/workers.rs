@@ -218,6 +218,10 @@ pub(in crate::sandbox) fn write_load_error(error: &LoadError, mut builder: schem
         Blame::Host => schema::load_error::Blame::Host,
         Blame::Platform => schema::load_error::Blame::Platform,
     });
+    match error.startup_cpu {
+        None => builder.get_startup_cpu().set_unknown(()),
+        Some(cpu) => builder.get_startup_cpu().set_micros(micros(cpu)),
+    }
 }
 
 pub(in crate::sandbox) fn read_load_error(reader: schema::load_error::Reader<'_>) -> Result<LoadError, Malformed> {
@@ -232,6 +236,10 @@ pub(in crate::sandbox) fn read_load_error(reader: schema::load_error::Reader<'_>
             schema::load_error::Blame::Program => Blame::Program,
             schema::load_error::Blame::Host => Blame::Host,
             schema::load_error::Blame::Platform => Blame::Platform,
+        },
+        startup_cpu: match reader.get_startup_cpu().which()? {
+            schema::load_error::startup_cpu::Unknown(()) => None,
+            schema::load_error::startup_cpu::Micros(cpu) => Some(Duration::from_micros(cpu)),
         },
     })
 }
