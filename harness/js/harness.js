@@ -179,6 +179,19 @@ const define = (object, name, value) =>
 const methodOf = (pass, path) => async (argument) =>
   pass.settle(await pass.send(`{${path},"argument":${pass.admit(argument)}}`));
 
+/** Assigns a global; one that is only not writable is made anew. */
+const replaceGlobal = (name, value) => {
+  try {
+    globalOfRealm[name] = value;
+  } catch {
+    try {
+      define(globalOfRealm, name, value);
+    } catch {
+      throw makeError(`Namespace ${name} collides with a global that cannot be replaced`);
+    }
+  }
+};
+
 /** Replaces the console and adds the namespaces; a later one of a name replaces an earlier one. */
 const install = (pass, namespaces) => {
   const log = (...values) => pass.log(values);
@@ -190,7 +203,7 @@ const install = (pass, namespaces) => {
       const path = `"namespace":${stringify(name)},"method":${stringify(methods[index])}`;
       define(namespace, methods[index], methodOf(pass, path));
     }
-    globalOfRealm[name] = namespace;
+    replaceGlobal(name, namespace);
   }
 };
 

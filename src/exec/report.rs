@@ -49,7 +49,7 @@ fn millis(time: Duration) -> String {
 pub(crate) fn failed(failure: &PassFailure, program: &Program) {
     match failure {
         PassFailure::Error(failed) if failed.cause == Some(Cause::ExceededStartupCpu) => start_up_budget(),
-        PassFailure::Error(failed) => code_error(&failed.error, program),
+        PassFailure::Error(failed) => code_error(&failed.error, failed.cause, program),
         PassFailure::HostDefect(defect) => {
             terminal::error(&format!("the tools failed: {defect}"));
             terminal::help(
@@ -63,7 +63,7 @@ pub(crate) fn failed(failure: &PassFailure, program: &Program) {
     }
 }
 
-fn code_error(error: &CodeError, program: &Program) {
+fn code_error(error: &CodeError, cause: Option<Cause>, program: &Program) {
     match error {
         CodeError::Source { reason, message } => source(*reason, message, program),
         CodeError::Unsupported { message, .. } => {
@@ -90,7 +90,9 @@ fn code_error(error: &CodeError, program: &Program) {
         }
         CodeError::Terminated { message } => {
             terminal::error(&format!("the program was ended: {message}"));
-            terminal::help("programs that need too much memory end like this; work on less at a time");
+            if cause == Some(Cause::ExceededMemory) {
+                terminal::help("work on less at a time");
+            }
         }
     }
 }
