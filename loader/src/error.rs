@@ -42,6 +42,11 @@ pub enum Overload {
     #[error("Too many isolates: {live} of at most {max} are alive and busy. Try again later.")]
     LiveIsolates { live: usize, max: usize },
     #[error(
+        "Too many isolates of this tenant: {held} of at most {max} are alive and busy, and the others are for other \
+         tenants. Try again later."
+    )]
+    LiveIsolatesOfTenant { held: usize, max: usize },
+    #[error(
         "Too much code: dynamic Workers hold {held} of at most {max} bytes, and this one has {bytes}. Try again later."
     )]
     CodeBytes { bytes: usize, held: usize, max: usize },
@@ -54,6 +59,11 @@ pub enum Overload {
     StuckThreads { stuck: usize, max: usize },
     #[error("Too many Workers are starting: at most {max} may wait for an isolate. Try again later.")]
     Starting { max: usize },
+    #[error(
+        "Too many Workers of this tenant are starting: {held} of at most {max} wait for an isolate, and the other \
+         places are for other tenants. Try again later."
+    )]
+    StartingOfTenant { held: usize, max: usize },
 }
 
 impl LoaderError {

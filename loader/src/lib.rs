@@ -10,6 +10,7 @@
 //! | [`callers`] | the optional cap on distinct Workers that one caller has running |
 //! | `worker` | a Worker's states: asleep, starting, running, failed, ended |
 //! | [`live`] | which isolates are alive and idle, admission and eviction |
+//! | `shares` | how much of something bounded each tenant may hold |
 //! | [`config`] | what one server runs, as plain data, validated |
 //! | [`fetch`] | the fetch event as it crosses between a Worker and its host |
 //! | `websocket` | WebSockets on connections, and as they cross between a Worker and its host |
@@ -45,6 +46,7 @@ mod mappings;
 pub mod placement;
 pub mod pool;
 pub mod sandbox;
+mod shares;
 pub mod stub;
 pub mod tails;
 mod tls;

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 
 use crate::error::{LoaderError, Overload};
 use crate::host::HostLimits;
+use crate::shares::{NoPlace, Shares, Tenant};
 use crate::worker::Worker;
 
 /// Counters of a host. Loads, evictions and ends only grow.
@@ -78,12 +79,11 @@ pub(crate) struct LiveSet {
     startup_cpu_us: AtomicU64,
 }
 
-#[derive(Default)]
 struct State {
-    alive: usize,
+    alive: Shares,
     code_bytes: usize,
     /// Idle Workers, least recently used first.
-    idle: BTreeMap<u64, Weak<Worker>>,
+    idle: BTreeMap<u64, (Tenant, Weak<Worker>)>,
     next: u64,
     refused: u64,
     evicted: u64,
@@ -91,7 +91,10 @@ struct State {
 }
 
 /// Room for one isolate; given back with the cause that ended it.
-pub(crate) struct Ticket(Arc<LiveSet>);
+pub(crate) struct Ticket {
+    live: Arc<LiveSet>,
+    tenant: Tenant,
+}
 
 /// Room for the code of one dynamic Worker.
 pub(crate) struct CodeRoom {
@@ -109,7 +112,15 @@ impl LiveSet {
             alive_max: limits.live_isolates_max,
             idle_max: limits.idle_isolates_max,
             code_bytes_max: limits.held_code_bytes_max,
-            state: Mutex::new(State::default()),
+            state: Mutex::new(State {
+                alive: Shares::new(limits.live_isolates_max),
+                code_bytes: 0,
+                idle: BTreeMap::new(),
+                next: 0,
+                refused: 0,
+                evicted: 0,
+                ended: [0; CAUSES.len()],
+            }),
             loads: AtomicU64::new(0),
             load_failures: AtomicU64::new(0),
             invocations: [const { AtomicU64::new(0) }; OUTCOMES.len()],
@@ -118,21 +129,30 @@ impl LiveSet {
         })
     }
 
-    /// Room for one more isolate. At the bound the least recently used idle one is evicted for it; the bound may then
-    /// be passed by those still being torn down.
-    pub(crate) fn admit(self: &Arc<Self>) -> Result<Ticket, Overload> {
+    /// Room for one more isolate of a tenant. Where there is none the least recently used idle one is evicted for it: any,
+    /// if others hold more than this tenant does, else one of its own. The bound may then be passed by those still being
+    /// torn down.
+    pub(crate) fn admit(self: &Arc<Self>, tenant: &Tenant) -> Result<Ticket, Overload> {
+        let ticket = || Ticket { live: Arc::clone(self), tenant: tenant.clone() };
         loop {
             let candidate = {
                 let mut state = self.state.lock();
-                if state.alive < self.alive_max {
-                    state.alive += 1;
-                    return Ok(Ticket(Arc::clone(self)));
-                }
-                match state.idle.pop_first() {
+                let State { alive, idle, .. } = &mut *state;
+                let no_place = match alive.take(tenant) {
+                    Ok(()) => return Ok(ticket()),
+                    Err(no_place) => no_place,
+                };
+                let any = no_place == NoPlace::Full && alive.is_below_average(tenant);
+                let candidate = idle.iter().find(|(_, (owner, _))| any || owner == tenant).map(|(key, _)| *key);
+                match candidate.and_then(|key| idle.remove(&key)) {
                     Some((_, worker)) => worker,
                     None => {
                         state.refused += 1;
-                        return Err(Overload::LiveIsolates { live: state.alive, max: self.alive_max });
+                        let max = self.alive_max;
+                        return Err(match no_place {
+                            NoPlace::Full => Overload::LiveIsolates { live: state.alive.total(), max },
+                            NoPlace::Share { held } => Overload::LiveIsolatesOfTenant { held, max },
+                        });
                     }
                 }
             };
@@ -140,8 +160,8 @@ impl LiveSet {
             if candidate.upgrade().is_some_and(|worker| worker.evict()) {
                 let mut state = self.state.lock();
                 state.evicted += 1;
-                state.alive += 1;
-                return Ok(Ticket(Arc::clone(self)));
+                state.alive.take_anyway(tenant);
+                return Ok(ticket());
             }
         }
     }
@@ -151,7 +171,7 @@ impl LiveSet {
         if let Some(room) = self.code_room(bytes) {
             return Ok(room);
         }
-        let idle: Vec<Weak<Worker>> = self.state.lock().idle.values().cloned().collect();
+        let idle: Vec<Weak<Worker>> = self.state.lock().idle.values().map(|(_, worker)| worker.clone()).collect();
         // One at a time and outside the lock: the last reference to a Worker gives its room back.
         for worker in idle {
             let evicted = worker.upgrade().is_some_and(|worker| worker.is_only_cached() && worker.evict());
@@ -177,12 +197,12 @@ impl LiveSet {
         Some(CodeRoom { live: Arc::clone(self), bytes })
     }
 
-    /// Lists a Worker as idle, and evicts the least recently used ones over the bound.
-    pub(crate) fn became_idle(&self, worker: Weak<Worker>) -> IdleKey {
+    /// Lists a tenant's Worker as idle.
+    pub(crate) fn became_idle(&self, tenant: Tenant, worker: Weak<Worker>) -> IdleKey {
         let mut state = self.state.lock();
         let key = state.next;
         state.next += 1;
-        state.idle.insert(key, worker);
+        state.idle.insert(key, (tenant, worker));
         IdleKey(key)
     }
 
@@ -192,7 +212,7 @@ impl LiveSet {
         let mut over = Vec::new();
         while state.idle.len() > self.idle_max {
             match state.idle.pop_first() {
-                Some((_, worker)) => over.push(worker),
+                Some((_, (_, worker))) => over.push(worker),
                 None => break,
             }
         }
@@ -215,7 +235,7 @@ impl LiveSet {
             load_failures: self.load_failures.load(Ordering::Relaxed),
             refused: state.refused,
             evicted: state.evicted,
-            alive: state.alive,
+            alive: state.alive.total(),
             idle: state.idle.len(),
             held_code_bytes: state.code_bytes,
             ended: state.ended,
@@ -261,14 +281,14 @@ impl Ticket {
     /// Gives the room back: nothing of the isolate is left.
     pub(crate) fn ended(self, cause: Cause) {
         if let Some(index) = CAUSES.iter().position(|other| *other == cause) {
-            self.0.state.lock().ended[index] += 1;
+            self.live.state.lock().ended[index] += 1;
         }
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.0.state.lock().alive -= 1;
+        self.live.state.lock().alive.give_back(&self.tenant);
     }
 }
 

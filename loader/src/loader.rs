@@ -84,7 +84,7 @@ impl WorkerLoader {
             if let Some(worker) = id.and_then(|id| cache.get(id)).filter(|worker| !worker.has_ended()) {
                 return WorkerStub::new(Arc::clone(worker));
             }
-            let worker = Worker::awaiting_code(&self.namespace, id.map(str::to_owned));
+            let worker = Worker::awaiting_code(&self.namespace, id.map(str::to_owned), self.options.tenant.clone());
             let replaced = id.and_then(|id| cache.insert(id.to_owned(), Arc::clone(&worker)));
             (worker, replaced)
         };

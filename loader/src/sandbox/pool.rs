@@ -1,8 +1,16 @@
-//! Which sandbox process a Worker goes to: the broker's placement. How many there are is the [`supervisor`]'s affair, too.
+//! Sandbox processes as a placement, kept by the broker.
+//!
+//! | Room | Owns |
+//! |---|---|
+//! | `queue` | Workers that wait for a process, and whose turn it is |
+//! | `room` | which process a Worker goes to |
+//! | `supervisor` | what ends processes, and how many are kept |
 
+mod queue;
+mod room;
 mod supervisor;
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
@@ -12,6 +20,7 @@ use loaderd_runtime::isolate::IsolateConfig;
 use loaderd_runtime::limits::Cause;
 use parking_lot::{Condvar, Mutex};
 
+use self::queue::Queue;
 use super::exit::{RESTARTS, Restart};
 use super::place::Wish;
 use super::process::{Gone, Kill, NO_PROCESS, Owner, Process};
@@ -20,6 +29,7 @@ use crate::confine::launch::{Image, Stderr};
 use crate::confine::{LayerState, LayerStatus};
 use crate::error::{LoaderError, Overload};
 use crate::placement::{PlacedIsolate, Placement, StartRequest};
+use crate::shares::{NoPlace, Tenant};
 
 /// The first pause after a process failed, doubled with each failure in a row.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
@@ -35,9 +45,6 @@ const NEVER_STARTED_MAX: u32 = 3;
 /// ([`LIVE_ISOLATES_MAX`](crate::host::LIVE_ISOLATES_MAX)).
 const PROCESSES_MIN: usize = 16;
 const PROCESSES_MAX: usize = 128;
-
-/// Of how many processes one is left to tenants that have none.
-const ROOM_FOR_OTHERS: usize = 4;
 
 /// How the pool is kept. Every bound is per pool unless it says otherwise.
 #[derive(Clone, Debug)]
@@ -136,10 +143,11 @@ struct Shared {
     retired_for_memory: AtomicU64,
 }
 
-#[derive(Default)]
 struct State {
     processes: Vec<Arc<Process>>,
-    waiting: VecDeque<Wish>,
+    /// How many of them belong to each tenant that has some.
+    claimed: HashMap<Tenant, usize>,
+    waiting: Queue<Wish>,
     /// Processes that failed since a Worker came to its end in one.
     failures: u32,
     /// Of those, how many in a row never started, since one did.
@@ -151,6 +159,47 @@ struct State {
     look: bool,
 }
 
+impl State {
+    fn new(waiting_max: usize) -> Self {
+        Self {
+            processes: Vec::new(),
+            claimed: HashMap::new(),
+            waiting: Queue::new(waiting_max),
+            failures: 0,
+            never_started: 0,
+            not_before: None,
+            layers: None,
+            closing: false,
+            look: false,
+        }
+    }
+
+    /// Processes of a tenant.
+    fn held_by(&self, tenant: &Tenant) -> usize {
+        self.claimed.get(tenant).copied().unwrap_or(0)
+    }
+
+    /// A process that belongs to nobody becomes a tenant's.
+    fn claim(&mut self, process: &Process, tenant: &Tenant) {
+        if process.tenant.set(tenant.clone()).is_ok() {
+            *self.claimed.entry(tenant.clone()).or_default() += 1;
+        }
+    }
+
+    /// A process is gone.
+    fn forget(&mut self, process: &Arc<Process>) {
+        let before = self.processes.len();
+        self.processes.retain(|known| !Arc::ptr_eq(known, process));
+        let Some(tenant) = process.tenant.get().filter(|_| self.processes.len() < before) else { return };
+        if let Some(held) = self.claimed.get_mut(tenant) {
+            *held -= 1;
+            if *held == 0 {
+                self.claimed.remove(tenant);
+            }
+        }
+    }
+}
+
 impl Sandboxes {
     /// A pool whose first process starts at once.
     ///
@@ -159,11 +208,12 @@ impl Sandboxes {
     pub fn new(config: SandboxConfig) -> io::Result<Arc<Self>> {
         let arguments: Vec<&str> = config.arguments.iter().map(String::as_str).collect();
         let image = Arc::new(Image::of_this_program(&arguments)?);
+        let waiting_max = config.waiting_max;
         let shared = Arc::new_cyclic(|me| Shared {
             me: me.clone(),
             config,
             image,
-            state: Mutex::default(),
+            state: Mutex::new(State::new(waiting_max)),
             bell: Condvar::new(),
             started: AtomicU64::new(0),
             restarts: [const { AtomicU64::new(0) }; RESTARTS.len()],
@@ -224,7 +274,7 @@ impl Drop for Sandboxes {
         let (processes, waiting) = {
             let mut state = self.0.state.lock();
             state.closing = true;
-            (std::mem::take(&mut state.processes), std::mem::take(&mut state.waiting))
+            (std::mem::take(&mut state.processes), state.waiting.take_all())
         };
         self.0.bell.notify_all();
         for process in processes {
@@ -246,132 +296,24 @@ impl Placement for Sandboxes {
             wish.refuse(LoaderError::Platform(problem.to_owned()));
             return placed;
         }
-        let waiting_max = self.0.config.waiting_max;
+        let tenant = wish.tenant().cloned();
         let refused = {
             let mut state = self.0.state.lock();
-            if state.waiting.len() < waiting_max {
-                state.waiting.push_back(wish);
-                None
-            } else {
-                Some(wish)
-            }
+            state.waiting.push(&tenant, wish).err()
         };
+        let max = self.0.config.waiting_max;
         match refused {
-            Some(wish) => wish.refuse(LoaderError::Overloaded(Overload::Starting { max: waiting_max })),
             None => self.0.place_waiting(),
+            Some((wish, NoPlace::Full)) => wish.refuse(LoaderError::Overloaded(Overload::Starting { max })),
+            Some((wish, NoPlace::Share { held })) => {
+                wish.refuse(LoaderError::Overloaded(Overload::StartingOfTenant { held, max }));
+            }
         }
         placed
     }
 }
 
 impl Shared {
-    /// Gives waiting Workers to processes with room, in order, as far as there is room. A tenant for whom there is none
-    /// does not hold up the others.
-    fn place_waiting(&self) {
-        self.drop_unwanted();
-        let mut without_room: Vec<Option<Arc<str>>> = Vec::new();
-        loop {
-            let (process, wish) = {
-                let mut state = self.state.lock();
-                let next = state.waiting.iter().enumerate().find_map(|(at, wish)| {
-                    let tenant = wish.tenant().cloned();
-                    (!without_room.contains(&tenant)).then_some((at, tenant))
-                });
-                let Some((at, tenant)) = next else { return };
-                let Some(process) = self.room_for(&mut state, &tenant) else {
-                    without_room.push(tenant);
-                    continue;
-                };
-                let Some(wish) = state.waiting.remove(at) else { return };
-                // Counted while the lock is held, so that nobody else sees room that is taken.
-                process.active.fetch_add(1, SeqCst);
-                (process, wish)
-            };
-            let pool = self.me.clone();
-            wish.give(&process, move |wish| place_again(&pool, wish));
-            process.uncount();
-        }
-    }
-
-    /// Lets go of those that were ended while they waited.
-    fn drop_unwanted(&self) {
-        let is_unwanted = |wish: &Wish| wish.unwanted().is_some();
-        let unwanted = {
-            let mut state = self.state.lock();
-            if !state.waiting.iter().any(is_unwanted) {
-                return;
-            }
-            let (unwanted, waiting): (VecDeque<Wish>, VecDeque<Wish>) =
-                std::mem::take(&mut state.waiting).into_iter().partition(is_unwanted);
-            state.waiting = waiting;
-            unwanted
-        };
-        for wish in unwanted {
-            let cause = wish.unwanted().unwrap_or(Cause::Shutdown);
-            wish.refuse(LoaderError::Ended(cause));
-        }
-    }
-
-    /// A process for one more Worker of a tenant. Who shares a process shares its fate, so company is for when there
-    /// is no room for solitude; and one tenant leaves some room for the others as long as it can do with company.
-    fn room_for(&self, state: &mut State, tenant: &Option<Arc<str>>) -> Option<Arc<Process>> {
-        let free = |process: &&Arc<Process>| {
-            !process.is_closed() && process.active.load(SeqCst) < self.config.workers_per_process_max
-        };
-        let theirs = |process: &&Arc<Process>| process.tenant.get() == Some(tenant);
-        let least = state.processes.iter().filter(free).filter(theirs);
-        let least = least.min_by_key(|process| (process.is_silent(), process.active.load(SeqCst))).cloned();
-        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0 && !process.is_silent()) {
-            return least;
-        }
-        let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
-        let claimed = state.processes.len() - usize::from(unclaimed.is_some());
-        let for_others = (self.config.processes_max / ROOM_FOR_OTHERS).max(1);
-        if let Some(company) = &least
-            && claimed + for_others >= self.config.processes_max
-        {
-            return Some(company.clone());
-        }
-        let claim = |process: Arc<Process>| {
-            let _ = process.tenant.set(tenant.clone());
-            process
-        };
-        if let Some(process) = unclaimed {
-            return Some(claim(process));
-        }
-        if state.processes.len() < self.config.processes_max {
-            return self.start_process(state).map(claim).or(least);
-        }
-        self.make_room(state, tenant);
-        least
-    }
-
-    /// All processes belong to somebody: one of another tenant makes room, unless that would only take from who has little.
-    /// Its end comes back to `place_waiting`.
-    fn make_room(&self, state: &State, tenant: &Option<Arc<str>>) {
-        let mut closed = state.processes.iter().filter(|process| process.is_closed());
-        if closed.clone().any(|process| process.active.load(SeqCst) == 0) {
-            // One is on its way out already.
-            return;
-        }
-        let one_is_being_emptied = closed.next().is_some();
-        let of = |process: &Process| process.tenant.get().cloned().flatten();
-        let held = |by: &Option<Arc<str>>| state.processes.iter().filter(|process| of(process) == *by).count();
-        let mine = held(tenant);
-        let others = || state.processes.iter().filter(|process| of(process) != *tenant);
-        let has_more = |process: &Process| held(&of(process)) > mine + 1;
-        // Whoever has none takes what is idle. So does anybody else, but not what its owner used only just now.
-        let idle = others()
-            .filter(|process| process.active.load(SeqCst) == 0)
-            .filter(|process| mine == 0 || has_more(process) || process.unused_for() >= self.config.idle_kept)
-            .max_by_key(|process| process.unused_for());
-        // Else one that is emptied by taking no more, of whoever has most.
-        let crowded = || others().filter(|process| has_more(process)).max_by_key(|process| held(&of(process)));
-        if let Some(process) = idle.or_else(|| if one_is_being_emptied { None } else { crowded() }) {
-            process.retire();
-        }
-    }
-
     /// Starts one more process, unless the last ones failed and it is too early.
     fn start_process(&self, state: &mut State) -> Option<Arc<Process>> {
         if state.closing || state.not_before.is_some_and(|time| Instant::now() < time) {
@@ -399,7 +341,7 @@ impl Shared {
         let refused = {
             let mut state = self.state.lock();
             let hopeless = state.never_started >= NEVER_STARTED_MAX && state.processes.is_empty();
-            if hopeless { std::mem::take(&mut state.waiting) } else { VecDeque::new() }
+            if hopeless { state.waiting.take_all() } else { Vec::new() }
         };
         for wish in refused {
             wish.refuse(LoaderError::Platform(NO_PROCESS.to_owned()));
@@ -416,26 +358,6 @@ fn note_failure(state: &mut State) {
     let pause = BACKOFF_FIRST.saturating_mul(1 << state.failures.min(10)).min(BACKOFF_MAX);
     state.failures = state.failures.saturating_add(1);
     state.not_before = Some(now + pause);
-}
-
-/// Puts a Worker whose process died back to where it was, ahead of those that came after it.
-fn place_again(pool: &Weak<Shared>, wish: Wish) {
-    let refused = match pool.upgrade() {
-        Some(shared) => {
-            let mut state = shared.state.lock();
-            if state.closing {
-                Some(wish)
-            } else {
-                // Its process was one of `processes_max`, so these are few. Placed when that is gone.
-                state.waiting.push_front(wish);
-                None
-            }
-        }
-        None => Some(wish),
-    };
-    if let Some(wish) = refused {
-        wish.refuse(LoaderError::Ended(Cause::Shutdown));
-    }
 }
 
 impl Owner for Shared {
@@ -456,7 +378,7 @@ impl Owner for Shared {
     fn process_gone(&self, process: &Arc<Process>, how: Gone) {
         {
             let mut state = self.state.lock();
-            state.processes.retain(|known| !Arc::ptr_eq(known, process));
+            state.forget(process);
             if let Gone::Early(why) = how {
                 self.restarts[why.index()].fetch_add(1, Relaxed);
                 // A pause is for what goes wrong by itself, not for what the broker does on purpose.

@@ -33,7 +33,7 @@ impl Worker {
     }
 
     pub(super) fn list_as_idle(&self) -> Option<IdleKey> {
-        (self.stay == Stay::Evictable).then(|| self.host.live.became_idle(self.me.clone()))
+        (self.stay == Stay::Evictable).then(|| self.host.live.became_idle(self.tenant.clone(), self.me.clone()))
     }
 
     pub(super) fn evict_over_bound(&self) {

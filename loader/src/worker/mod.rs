@@ -37,6 +37,7 @@ use crate::host::HostShared;
 use crate::live::{IdleKey, Ticket};
 use crate::loader::Namespace;
 use crate::placement::{PlacedIsolate, StartRequest};
+use crate::shares::Tenant;
 
 /// Which of a Worker's isolates, counted from 1; a Worker that was evicted gets another.
 pub(crate) type Generation = u64;
@@ -47,6 +48,8 @@ pub(crate) struct Worker {
     me: Weak<Worker>,
     host: Arc<HostShared>,
     stay: Stay,
+    /// On whose behalf it runs.
+    tenant: Tenant,
     /// Where it is cached, and under which name.
     cached: Option<(Weak<Namespace>, String)>,
     state: Mutex<State>,
@@ -93,6 +96,7 @@ impl Worker {
     fn new(
         namespace: &Arc<Namespace>,
         name: Option<String>,
+        tenant: Tenant,
         phase: Phase,
         code: Option<Prepared>,
         stay: Stay,
@@ -103,6 +107,7 @@ impl Worker {
             me: me.clone(),
             host: Arc::clone(&namespace.host),
             stay,
+            tenant,
             cached: name.map(|name| (Arc::downgrade(namespace), name)),
             state: Mutex::new(State {
                 phase,
@@ -119,17 +124,17 @@ impl Worker {
 
     /// A Worker with its code, not started yet.
     pub(crate) fn loaded(namespace: &Arc<Namespace>, code: Prepared) -> Arc<Self> {
-        Self::new(namespace, None, Phase::Asleep, Some(code), Stay::Evictable)
+        Self::new(namespace, None, code.tenant.clone(), Phase::Asleep, Some(code), Stay::Evictable)
     }
 
     /// A Worker that is never evicted, not started yet.
     pub(crate) fn pinned(namespace: &Arc<Namespace>, code: Prepared) -> Arc<Self> {
-        Self::new(namespace, None, Phase::Asleep, Some(code), Stay::Pinned)
+        Self::new(namespace, None, code.tenant.clone(), Phase::Asleep, Some(code), Stay::Pinned)
     }
 
     /// A Worker whose code is on its way.
-    pub(crate) fn awaiting_code(namespace: &Arc<Namespace>, name: Option<String>) -> Arc<Self> {
-        Self::new(namespace, name, Phase::AwaitingCode, None, Stay::Evictable)
+    pub(crate) fn awaiting_code(namespace: &Arc<Namespace>, name: Option<String>, tenant: Tenant) -> Arc<Self> {
+        Self::new(namespace, name, tenant, Phase::AwaitingCode, None, Stay::Evictable)
     }
 
     /// The code is there, or never will be.
@@ -152,7 +157,7 @@ impl Worker {
     /// Starts the Worker if it is asleep. An error: it is asleep still, for want of room, and whoever waited was told.
     pub(crate) fn start(&self) -> Result<(), LoaderError> {
         // Room first: taking it may evict others, which takes their locks.
-        let ticket = self.host.live.admit().map_err(LoaderError::Overloaded)?;
+        let ticket = self.host.live.admit(&self.tenant).map_err(LoaderError::Overloaded)?;
         let (code, generation) = {
             let mut state = self.state.lock();
             let (Phase::Asleep, Some(code)) = (&state.phase, state.code.clone()) else {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loaderd_loader::{
-    Caller, GlobalOutbound, HostLimits, LoaderError, LoaderOptions, ModuleSource, Overload, WorkerCode, WorkerStub,
+    Caller, GlobalOutbound, HostLimits, LoaderError, LoaderOptions, ModuleSource, Overload, WorkerCode, WorkerLoader,
+    WorkerStub,
 };
 use loaderd_runtime::error::Blame;
 use loaderd_runtime::isolate::{LoadError, LoadPhase, LoadReport};
@@ -205,6 +206,45 @@ async fn a_busy_worker_is_never_evicted_and_a_full_host_refuses() {
     assert_eq!(placement.isolate(0).cause(), Some(Cause::Shutdown));
     drop(second);
     assert_eq!(placement.isolate(1).cause(), Some(Cause::Shutdown), "nobody holds it");
+}
+
+#[tokio::test]
+async fn a_tenant_leaves_isolates_to_others_and_evicts_only_its_own() {
+    const MAX: usize = 8;
+    let limits = HostLimits { live_isolates_max: MAX, ..HostLimits::default() };
+    let (placement, host) = Scripted::host(limits);
+    let loader = host.loader(LoaderOptions::default());
+    let [a, b, c] = ["a", "b", "c"].map(|tenant| loader.for_tenant(tenant.into()));
+    let fill = |loader: &WorkerLoader| {
+        let mut stubs = Vec::new();
+        loop {
+            match loader.load(code()) {
+                Ok(stub) => stubs.push(stub),
+                Err(error) => return (stubs, error),
+            }
+        }
+    };
+
+    // Somebody else has asked, so a tenant that takes what it can get leaves some.
+    let idle = b.load(code()).expect("loads");
+    placement.isolate(0).start(Ok(LoadReport::default()));
+    let (of_a, error) = fill(&a);
+    assert_eq!(of_a.len(), 6);
+    assert_eq!(error, LoaderError::Overloaded(Overload::LiveIsolatesOfTenant { held: 6, max: MAX }));
+    assert!(error.to_rpc().overloaded);
+    assert_eq!(placement.isolate(0).cause(), None, "an idle one of another tenant stays");
+    let first = c.load(code()).expect("who comes later finds one");
+
+    // What it has idle itself makes room for it.
+    placement.isolate(1).start(Ok(LoadReport::default()));
+    let again = a.load(code()).expect("its idle one makes room");
+    assert_eq!(placement.isolate(1).cause(), Some(Cause::Shutdown));
+    assert_eq!(placement.isolate(0).cause(), None);
+
+    // Who holds little finds room where anybody has one idle.
+    let second = c.load(code()).expect("an idle one makes room");
+    assert_eq!(placement.isolate(0).cause(), Some(Cause::Shutdown));
+    drop((idle, of_a, first, again, second));
 }
 
 #[tokio::test]

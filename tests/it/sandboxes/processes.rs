@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("a_tenant_that_wants_more_leaves_others_theirs", || runtime().block_on(left_theirs())),
         ("a_tenant_gets_what_others_do_not_use", || runtime().block_on(gets_the_unused())),
         ("a_tenant_without_a_process_gets_one", || runtime().block_on(gets_one())),
+        ("a_tenant_that_asks_without_end_leaves_others_their_turn", || runtime().block_on(their_turn())),
         ("a_pass_that_has_not_started_is_placed_again", || runtime().block_on(placed_again())),
         ("a_pass_is_placed_again_once", || runtime().block_on(placed_again_once())),
         ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
@@ -248,6 +249,52 @@ async fn gets_one() -> Result<(), String> {
     let (held, beside) = futures::future::join(held, beside).await;
     beside?;
     expect("the pass of a", &held, &Ok("1".to_owned()))
+}
+
+/// One tenant wants more than may wait: it is refused what is over its share; another's pass still has a place, and does not
+/// have to wait until all of those are done.
+async fn their_turn() -> Result<(), String> {
+    const PLACES: usize = 8;
+    const ASKED: usize = 20;
+    /// Three quarters of the places.
+    const SHARE: usize = 6;
+    let broker = Broker::start(&[REAL], |config| {
+        (config.processes_max, config.workers_per_process_max, config.waiting_max) = (1, 1, PLACES);
+    })?;
+    let [a, b] = ["a", "b"].map(|label| broker.executor.for_tenant(Tenant::new(label).expect("a valid label")));
+    let (host, open, ended) = (Gate::new(), Gate::new(), Mutex::new(Vec::new()));
+    open.open();
+    let run = async |tenant: &CodeExecutor, host: &Arc<Gate>, label: &'static str| {
+        let end = end_of(&pass(tenant, host, WAITS, wall(PATIENCE)).await);
+        if end == Ok("1".to_owned()) {
+            ended.lock().expect("nobody panics").push(label);
+        }
+        end
+    };
+    expect("the first pass of b", &run(&b, &open, "first").await, &Ok("1".to_owned()))?;
+    let first = run(&a, &host, "a");
+    let flood = async {
+        host.seen(1).await?;
+        Ok::<_, String>(join_all((1..ASKED).map(|_| run(&a, &host, "a"))).await)
+    };
+    let beside = async {
+        broker.until("as many wait as may", |metrics| metrics.waiting == SHARE).await?;
+        let opening = async {
+            broker.until("b has a place", |metrics| metrics.waiting == SHARE + 1).await?;
+            host.open();
+            Ok::<_, String>(())
+        };
+        let (end, opened) = futures::future::join(run(&b, &host, "b"), opening).await;
+        expect("the pass of b", &end, &Ok("1".to_owned()))?;
+        opened
+    };
+    let (first, flood, beside) = futures::future::join3(first, flood, beside).await;
+    beside?;
+    expect("the first pass of a", &first, &Ok("1".to_owned()))?;
+    let refused: Vec<_> = flood?.into_iter().filter_map(Result::err).collect();
+    expect("those refused", &refused, &vec![NOT_STARTED.to_owned(); ASKED - 1 - SHARE])?;
+    let last = ended.lock().expect("nobody panics").last().copied();
+    expect("whose pass ended last", &last, &Some("a"))
 }
 
 /// A process dies that had been given a pass and had not begun it: the pass runs in the next one.

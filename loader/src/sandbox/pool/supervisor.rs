@@ -50,6 +50,7 @@ pub(super) fn supervise(pool: &Weak<Shared>) {
             // Not when the last one is taken: whoever took it is busy just then.
             shared.keep_spare();
         }
+        shared.drop_unwanted();
         shared.place_waiting();
         shared.refuse_where_none_starts();
         if ending {

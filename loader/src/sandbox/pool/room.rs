@@ -1,0 +1,128 @@
+//! Which process a Worker goes to, and whose process makes room for it.
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Weak};
+
+use loaderd_runtime::limits::Cause;
+
+use super::{Shared, State};
+use crate::error::LoaderError;
+use crate::sandbox::place::Wish;
+use crate::sandbox::process::Process;
+use crate::shares::Tenant;
+
+/// Of how many processes one is left to tenants that have none.
+const ROOM_FOR_OTHERS: usize = 4;
+
+impl Shared {
+    /// Gives waiting Workers to processes with room, tenants in turn, as far as there is room. A tenant for whom there is
+    /// none does not hold up the others. Takes as long as there are tenants that wait and Workers that are placed.
+    pub(super) fn place_waiting(&self) {
+        let placed = {
+            let mut state = self.state.lock();
+            let (mut passed_over, mut placed) = (0, Vec::new());
+            while let Some(tenant) = state.waiting.turn(passed_over).cloned() {
+                let Some(process) = self.room_for(&mut state, &tenant) else {
+                    passed_over += 1;
+                    continue;
+                };
+                let Some(wish) = state.waiting.take(passed_over) else { break };
+                // Counted while the lock is held, so that nobody else sees room that is taken.
+                process.active.fetch_add(1, SeqCst);
+                placed.push((process, wish));
+            }
+            placed
+        };
+        for (process, wish) in placed {
+            let pool = self.me.clone();
+            wish.give(&process, move |wish| place_again(&pool, wish));
+            process.uncount();
+        }
+    }
+
+    /// Lets go of those that were ended while they waited.
+    pub(super) fn drop_unwanted(&self) {
+        let unwanted = self.state.lock().waiting.extract(|wish| wish.unwanted().is_some());
+        for wish in unwanted {
+            let cause = wish.unwanted().unwrap_or(Cause::Shutdown);
+            wish.refuse(LoaderError::Ended(cause));
+        }
+    }
+
+    /// A process for one more Worker of a tenant. Who shares a process shares its fate, so company is for when there
+    /// is no room for solitude; and one tenant leaves some room for the others as long as it can do with company.
+    fn room_for(&self, state: &mut State, tenant: &Tenant) -> Option<Arc<Process>> {
+        let free = |process: &&Arc<Process>| {
+            !process.is_closed() && process.active.load(SeqCst) < self.config.workers_per_process_max
+        };
+        let theirs = |process: &&Arc<Process>| process.tenant.get() == Some(tenant);
+        let least = state.processes.iter().filter(free).filter(theirs);
+        let least = least.min_by_key(|process| (process.is_silent(), process.active.load(SeqCst))).cloned();
+        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0 && !process.is_silent()) {
+            return least;
+        }
+        let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
+        let claimed = state.processes.len() - usize::from(unclaimed.is_some());
+        let for_others = (self.config.processes_max / ROOM_FOR_OTHERS).max(1);
+        if let Some(company) = &least
+            && claimed + for_others >= self.config.processes_max
+        {
+            return Some(company.clone());
+        }
+        let room_for_more = state.processes.len() < self.config.processes_max;
+        let new = unclaimed.or_else(|| if room_for_more { self.start_process(state) } else { None });
+        if let Some(process) = new {
+            state.claim(&process, tenant);
+            return Some(process);
+        }
+        if !room_for_more {
+            self.make_room(state, tenant);
+        }
+        least
+    }
+
+    /// All processes belong to somebody: one of another tenant makes room, unless that would only take from who has little.
+    /// Its end comes back to `place_waiting`.
+    fn make_room(&self, state: &State, tenant: &Tenant) {
+        let mut closed = state.processes.iter().filter(|process| process.is_closed());
+        if closed.clone().any(|process| process.active.load(SeqCst) == 0) {
+            // One is on its way out already.
+            return;
+        }
+        let one_is_being_emptied = closed.next().is_some();
+        let of = |process: &Process| process.tenant.get().cloned().flatten();
+        let mine = state.held_by(tenant);
+        let others = || state.processes.iter().filter(|process| of(process) != *tenant);
+        let has_more = |process: &Process| state.held_by(&of(process)) > mine + 1;
+        // Whoever has none takes what is idle. So does anybody else, but not what its owner used only just now.
+        let idle = others()
+            .filter(|process| process.active.load(SeqCst) == 0)
+            .filter(|process| mine == 0 || has_more(process) || process.unused_for() >= self.config.idle_kept)
+            .max_by_key(|process| process.unused_for());
+        // Else one that is emptied by taking no more, of whoever has most.
+        let crowded = || others().filter(|process| has_more(process)).max_by_key(|process| state.held_by(&of(process)));
+        if let Some(process) = idle.or_else(|| if one_is_being_emptied { None } else { crowded() }) {
+            process.retire();
+        }
+    }
+}
+
+/// Puts a Worker whose process died back to where it was, ahead of those that came after it.
+fn place_again(pool: &Weak<Shared>, wish: Wish) {
+    let refused = match pool.upgrade() {
+        Some(shared) => {
+            let mut state = shared.state.lock();
+            if state.closing {
+                Some(wish)
+            } else {
+                // Its process was one of `processes_max`, so these are few. Placed when that is gone.
+                state.waiting.put_back(&wish.tenant().cloned(), wish);
+                None
+            }
+        }
+        None => Some(wish),
+    };
+    if let Some(wish) = refused {
+        wish.refuse(LoaderError::Ended(Cause::Shutdown));
+    }
+}
