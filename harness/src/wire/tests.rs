@@ -124,7 +124,11 @@ fn only_the_two_outcomes_are_outcomes() {
         CodeHostCallOutcome::Success(five.clone())
     );
     assert_eq!(outcome(r#"{"_tag":"CodeHostCallFailure","error":5}"#), CodeHostCallOutcome::Failure(five));
+    // Of equal members the last counts, as in JavaScript, also where the others would be outside the schema.
+    let twice = r#"{"_tag":"bogus","value":1e999,"_tag":"CodeHostCallSuccess","value":{"a":1,"b":2,"a":3}}"#;
+    assert_eq!(outcome(twice), CodeHostCallOutcome::Success(Json::parse(r#"{"a":3,"b":2}"#).unwrap()));
     for text in [
+        r#"{"_tag":"CodeHostCallSuccess","value":5,"value":1e999}"#,
         "null",
         "{}",
         "not json",

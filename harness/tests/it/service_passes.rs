@@ -14,7 +14,7 @@ fn a_pass_answers_and_calls_its_host() {
         assert_eq!(execute(&connection.executor, "42", None).await, "success 42");
         assert_eq!(
             execute(&connection.executor, "call", Some(&host)).await,
-            // The host's JSON, written as JavaScript writes it.
+            // The host's JSON as JavaScript reads it, which keeps the last of equal members, and writes it.
             r#"success {"_tag":"CodeHostCallSuccess","value":{"done":1}}"#
         );
         assert_eq!(*host.calls.borrow(), [r#"tools.work {"n":1}"#]);
