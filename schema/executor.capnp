@@ -368,8 +368,8 @@ struct CodeExecutionError {
 
     union {
       unknown @10 :Void;
-      # Neither began, the deadline ended the pass before its run, its host was at fault, or its process was too busy to
-      # say in time after the deadline.
+      # Neither began, the deadline ended the pass before its run, its host was at fault, its process was too busy to say
+      # in time after the deadline, or it died while other programs ran in it.
 
       millis @11 :UInt64;
       # Rounded up to whole milliseconds.

@@ -56,7 +56,8 @@ pub struct CodeExecutionError {
     pub cause: Option<Cause>,
     /// CPU time that the run had used when it ended, evaluating the program's module excluded; where that failed, what
     /// that had used. `None` where neither began, where the deadline ended the pass before its run, where its host was at
-    /// fault, and where its process was too busy to say within 150 ms of the deadline.
+    /// fault, where its process was too busy to say within 150 ms of the deadline, and where that died while other programs
+    /// ran in it.
     pub cpu: Option<Duration>,
 }
 

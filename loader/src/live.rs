@@ -37,7 +37,7 @@ pub struct Metrics {
     pub ended: [u64; CAUSES.len()],
     /// Invocations that ended, by outcome, in the order of [`OUTCOMES`].
     pub invocations: [u64; OUTCOMES.len()],
-    /// CPU time charged to them, as far as their isolates lived to tell.
+    /// CPU time charged to them, as far as it is known.
     pub cpu: Duration,
     /// CPU time that starts used, those that failed included, as far as it is known.
     pub startup_cpu: Duration,
@@ -252,9 +252,11 @@ impl LiveSet {
             self.invocations[index].fetch_add(1, Ordering::Relaxed);
         }
         self.cpu_us.fetch_add(micros(usage.cpu), Ordering::Relaxed);
+        // What ran took some time; none at all means that it did not, or that nobody knows.
+        let cpu_us = Some(micros(usage.cpu)).filter(|cpu| *cpu > 0);
         tracing::debug!(
             outcome = outcome.name(),
-            cpu_us = micros(usage.cpu),
+            cpu_us,
             wall_us = micros(usage.wall),
             sub_requests = usage.sub_requests,
             "invocation ended"

@@ -1,6 +1,7 @@
 //! One sandbox process, as the broker sees it: its thread, the Workers in it, and how it ends.
 
 mod role;
+mod spent;
 
 use std::collections::HashMap;
 use std::io;
@@ -18,6 +19,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use self::role::BrokerRole;
+use self::spent::Invocations;
 use super::child::FRAME_BYTES_MAX;
 use super::exit::{self, Restart};
 use super::follow::Follower;
@@ -102,6 +104,7 @@ pub(super) struct Process {
     workers: Mutex<HashMap<u64, Arc<RemoteWorker>>>,
     /// Invocations whose reports are awaited, by question, and the Worker of each.
     invocations: Mutex<HashMap<u64, (OnInvocationEnd, u64)>>,
+    running: Mutex<Invocations>,
     next_worker: AtomicU64,
     /// Workers in it, those being torn down included.
     pub(super) active: AtomicUsize,
@@ -166,6 +169,7 @@ impl Process {
             follower: Follower::default(),
             workers: Mutex::default(),
             invocations: Mutex::default(),
+            running: Mutex::default(),
             next_worker: AtomicU64::new(1),
             active: AtomicUsize::new(0),
             given: AtomicUsize::new(0),

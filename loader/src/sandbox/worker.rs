@@ -198,6 +198,7 @@ struct RemoteEntrypoint {
 
 impl PlacedEntrypoint for RemoteEntrypoint {
     fn invoke(&self, call: Call, reply: Reply, on_end: OnInvocationEnd) -> Invoked {
+        let (reply, on_end) = self.process.invocation_begins(self.worker, reply, on_end);
         let mut on_end = Some(on_end);
         let await_report = |question| {
             if let Some(on_end) = on_end.take() {

@@ -76,10 +76,16 @@ impl Reply {
 
     /// The same reply, with something to do ahead of the answer, wherever that is given; it must not block.
     #[must_use]
-    pub fn preceded_by(mut self, first: impl FnOnce() + Send + 'static) -> Self {
+    pub fn preceded_by(self, first: impl FnOnce() + Send + 'static) -> Self {
+        self.amended(|_| first())
+    }
+
+    /// The same reply, with something done to the answer ahead of whoever gets it; it must not block.
+    #[must_use]
+    pub fn amended(mut self, amend: impl FnOnce(&mut Answer) + Send + 'static) -> Self {
         let deliver = self.deliver.take();
-        let deliver = move |answer| {
-            first();
+        let deliver = move |mut answer| {
+            amend(&mut answer);
             if let Some(deliver) = deliver {
                 deliver(answer);
             }

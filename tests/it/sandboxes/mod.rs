@@ -9,6 +9,7 @@ mod native_memory;
 mod oversize;
 pub(crate) mod probes;
 mod processes;
+mod spent;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ const FAKE: &str = "fake-sandbox";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all = [processes::trials(), garbage::trials(), oversize::trials(), native_memory::trials()];
+    let all = [processes::trials(), garbage::trials(), oversize::trials(), native_memory::trials(), spent::trials()];
     all.into_iter().flatten().collect()
 }
 
