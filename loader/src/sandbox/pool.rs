@@ -9,6 +9,8 @@
 mod queue;
 mod room;
 mod supervisor;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::io;
@@ -206,20 +208,7 @@ impl Sandboxes {
     /// # Errors
     /// The program cannot be opened, or the system refused a thread.
     pub fn new(config: SandboxConfig) -> io::Result<Arc<Self>> {
-        let arguments: Vec<&str> = config.arguments.iter().map(String::as_str).collect();
-        let image = Arc::new(Image::of_this_program(&arguments)?);
-        let waiting_max = config.waiting_max;
-        let shared = Arc::new_cyclic(|me| Shared {
-            me: me.clone(),
-            config,
-            image,
-            state: Mutex::new(State::new(waiting_max)),
-            bell: Condvar::new(),
-            started: AtomicU64::new(0),
-            restarts: [const { AtomicU64::new(0) }; RESTARTS.len()],
-            abandoned_cpu_us: AtomicU64::new(0),
-            retired_for_memory: AtomicU64::new(0),
-        });
+        let shared = Shared::new(config)?;
         let supervised = Arc::downgrade(&shared);
         std::thread::Builder::new()
             .name("sandbox-supervisor".into())
@@ -237,13 +226,22 @@ impl Sandboxes {
     /// Counters.
     #[must_use]
     pub fn metrics(&self) -> SandboxMetrics {
-        let state = self.0.state.lock();
-        let counters: Vec<_> = state.processes.iter().map(|process| process.counters()).collect();
+        self.metrics_with(Process::rss_bytes)
+    }
+
+    /// The same, with the resident memory of each process as somebody says.
+    fn metrics_with(&self, rss_bytes: impl Fn(&Process) -> u64) -> SandboxMetrics {
+        // Nobody is placed meanwhile, so nothing else is done under the lock: the system takes its time to tell of a process.
+        let (processes, waiting) = {
+            let state = self.0.state.lock();
+            (state.processes.clone(), state.waiting.len())
+        };
+        let counters: Vec<_> = processes.iter().map(|process| process.counters()).collect();
         let sum = |of: fn(&Counters) -> u32| counters.iter().map(|counters| u64::from(of(counters))).sum();
         SandboxMetrics {
-            processes: state.processes.len(),
-            workers: state.processes.iter().map(|process| process.active.load(SeqCst)).sum(),
-            waiting: state.waiting.len(),
+            processes: processes.len(),
+            workers: processes.iter().map(|process| process.active.load(SeqCst)).sum(),
+            waiting,
             started: self.0.started.load(Relaxed),
             restarts: std::array::from_fn(|at| self.0.restarts[at].load(Relaxed)),
             abandoned_cpu: Duration::from_micros(self.0.abandoned_cpu_us.load(Relaxed)),
@@ -251,7 +249,7 @@ impl Sandboxes {
             isolates_alive: sum(|counters| counters.isolates_alive),
             isolates_warm: sum(|counters| counters.isolates_warm),
             threads_stuck: sum(|counters| counters.threads_stuck),
-            rss_bytes: state.processes.iter().map(|process| process.rss_bytes()).sum(),
+            rss_bytes: processes.iter().map(|process| rss_bytes(process)).sum(),
         }
     }
 
@@ -314,6 +312,23 @@ impl Placement for Sandboxes {
 }
 
 impl Shared {
+    /// A pool without processes, and without anybody who looks after it.
+    fn new(config: SandboxConfig) -> io::Result<Arc<Self>> {
+        let arguments: Vec<&str> = config.arguments.iter().map(String::as_str).collect();
+        let image = Arc::new(Image::of_this_program(&arguments)?);
+        Ok(Arc::new_cyclic(|me| Self {
+            me: me.clone(),
+            state: Mutex::new(State::new(config.waiting_max)),
+            config,
+            image,
+            bell: Condvar::new(),
+            started: AtomicU64::new(0),
+            restarts: [const { AtomicU64::new(0) }; RESTARTS.len()],
+            abandoned_cpu_us: AtomicU64::new(0),
+            retired_for_memory: AtomicU64::new(0),
+        }))
+    }
+
     /// Starts one more process, unless the last ones failed and it is too early.
     fn start_process(&self, state: &mut State) -> Option<Arc<Process>> {
         if state.closing || state.not_before.is_some_and(|time| Instant::now() < time) {
