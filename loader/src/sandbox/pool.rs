@@ -100,6 +100,8 @@ impl SandboxConfig {
 pub struct SandboxMetrics {
     /// Processes alive now.
     pub processes: usize,
+    /// Of those, how many were asked for a sign of life and have not given it in time.
+    pub silent: usize,
     /// Workers in them now, those being torn down included.
     pub workers: usize,
     /// Workers that wait for a process now.
@@ -240,6 +242,7 @@ impl Sandboxes {
         let sum = |of: fn(&Counters) -> u32| counters.iter().map(|counters| u64::from(of(counters))).sum();
         SandboxMetrics {
             processes: processes.len(),
+            silent: processes.iter().filter(|process| !process.answers()).count(),
             workers: processes.iter().map(|process| process.active.load(SeqCst)).sum(),
             waiting,
             started: self.0.started.load(Relaxed),

@@ -51,10 +51,17 @@ const KILL_CPU: Duration = Duration::from_millis(300);
 pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
 
 /// How long after a Worker's end, at most, a runtime may not get round to reading what its process says: then the thread that
-/// serves the connection does.
+/// serves the connection does, as it does when the process seems not to answer.
 const READ_WITHIN: Duration = Duration::from_millis(50);
 
-/// How long a process may not answer before others are preferred to it. It is asked every second.
+/// How long a process may take to answer before others are preferred to it, also such as have to be started for that. One that
+/// runs answers within milliseconds; one that is short of processor time loses nothing but a Worker that it would be slow with.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
+
+/// How long after an answer a process that is given a Worker is asked again. Others are asked every second.
+const ASK_AFTER: Duration = Duration::from_millis(250);
+
+/// How long a process may not answer before it is given nothing at all.
 const SILENT_AFTER: Duration = Duration::from_secs(3);
 
 /// How long a process may take to greet before it counts as hung. Longer, since a busy machine starts programs slowly.
@@ -127,8 +134,16 @@ pub(super) struct Process {
     pid: AtomicI32,
     pidfd: OnceLock<OwnedFd>,
     launch_layers: OnceLock<Vec<LayerStatus>>,
-    ponged: Mutex<Instant>,
+    life: Mutex<Life>,
     owner: Weak<dyn Owner>,
+}
+
+/// A process's signs of life.
+struct Life {
+    /// When it gave the last one, or was started.
+    seen: Instant,
+    /// When it was first asked for another, once it had greeted.
+    asked: Option<Instant>,
 }
 
 impl Process {
@@ -185,7 +200,7 @@ impl Process {
             pid: AtomicI32::new(0),
             pidfd: OnceLock::new(),
             launch_layers: OnceLock::new(),
-            ponged: Mutex::new(Instant::now()),
+            life: Mutex::new(Life { seen: Instant::now(), asked: None }),
             owner: Arc::downgrade(owner),
         });
         let _ = role.process.set(Arc::downgrade(&process));
@@ -419,9 +434,46 @@ impl Process {
         self.welcomed.load(SeqCst)
     }
 
-    /// Whether it has been asked for signs of life and given none: it may be stopped, or short of processor time.
+    /// Whether it has answered what it was asked last, or still has time to: one that does not may be stopped, or short of
+    /// processor time.
+    pub(super) fn answers(&self) -> bool {
+        self.life.lock().asked.is_none_or(|asked| asked.elapsed() <= ANSWERS_WITHIN)
+    }
+
+    /// Whether it has not answered for so long that it is most likely to be stopped.
     pub(super) fn is_silent(&self) -> bool {
-        self.welcomed.load(SeqCst) && self.ponged.lock().elapsed() > SILENT_AFTER
+        self.life.lock().asked.is_some_and(|asked| asked.elapsed() > SILENT_AFTER)
+    }
+
+    /// It gave a sign of life.
+    fn lives(&self) {
+        *self.life.lock() = Life { seen: Instant::now(), asked: None };
+    }
+
+    /// Asks for a sign of life, if the last one is not from just now: so that it is known soon whether the Worker that it is
+    /// given should be the last one.
+    pub(super) fn ask(&self) {
+        let is_due = {
+            let life = self.life.lock();
+            self.is_welcomed() && life.asked.is_none() && life.seen.elapsed() >= ASK_AFTER
+        };
+        if is_due {
+            self.send_ping(Instant::now());
+        }
+    }
+
+    /// It has greeted, and was asked for a sign of life so long ago.
+    #[cfg(test)]
+    pub(super) fn was_asked(&self, ago: Duration) {
+        self.welcomed.store(true, SeqCst);
+        self.life.lock().asked = Instant::now().checked_sub(ago);
+    }
+
+    fn send_ping(&self, now: Instant) {
+        if self.welcomed.load(SeqCst) {
+            self.life.lock().asked.get_or_insert(now);
+        }
+        let _ = self.session.send(0, |mut frame| frame.set_ping(self.id));
     }
 
     /// Whether it takes no more Workers.
@@ -464,7 +516,7 @@ impl Process {
         if self.killed.get().is_some() {
             return None;
         }
-        if self.workers.lock().values().any(|worker| worker.ended_for(now) >= READ_WITHIN) {
+        if !self.answers() || self.workers.lock().values().any(|worker| worker.ended_for(now) >= READ_WITHIN) {
             self.follower.stop(&self.session);
         }
         let ended: Vec<Arc<RemoteWorker>> =
@@ -494,7 +546,7 @@ impl Process {
     /// Asks for a sign of life; kills the process when it has given none for long.
     pub(super) fn ping(&self, now: Instant) -> bool {
         let patience = if self.welcomed.load(SeqCst) { PONG_WITHIN } else { GREET_WITHIN };
-        let silent = now.saturating_duration_since(*self.ponged.lock());
+        let silent = now.saturating_duration_since(self.life.lock().seen);
         if silent > patience / 2 {
             self.follower.stop(&self.session);
         }
@@ -502,7 +554,7 @@ impl Process {
             self.kill(Kill::For(Restart::Hung), hung());
             return true;
         }
-        let _ = self.session.send(0, |mut frame| frame.set_ping(self.id));
+        self.send_ping(now);
         false
     }
 

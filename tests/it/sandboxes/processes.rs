@@ -32,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("a_tenant_gets_what_others_do_not_use", || runtime().block_on(gets_the_unused())),
         ("a_tenant_without_a_process_gets_one", || runtime().block_on(gets_one())),
         ("a_tenant_that_asks_without_end_leaves_others_their_turn", || runtime().block_on(their_turn())),
+        ("a_stopped_process_is_given_nothing_new", || runtime().block_on(stopped())),
         ("a_pass_that_has_not_started_is_placed_again", || runtime().block_on(placed_again())),
         ("a_pass_is_placed_again_once", || runtime().block_on(placed_again_once())),
         ("passes_whose_processes_are_killed_before_they_greet", || runtime().block_on(killed_before_greeting())),
@@ -295,6 +296,28 @@ async fn their_turn() -> Result<(), String> {
     expect("those refused", &refused, &vec![NOT_STARTED.to_owned(); ASKED - 1 - SHARE])?;
     let last = ended.lock().expect("nobody panics").last().copied();
     expect("whose pass ended last", &last, &Some("a"))
+}
+
+/// A process stands still. As soon as that is known, passes go to the other one, though a pass of the same tenant would have
+/// been in company before; the one in it is none the worse for it.
+async fn stopped() -> Result<(), String> {
+    let broker = Broker::start(&[REAL], |config| config.processes_max = 2)?;
+    let host = Gate::new();
+    host.open();
+    expect("a pass", &end_of(&pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await), &Ok("1".to_owned()))?;
+    broker.until("there is a spare one", |metrics| metrics.processes == 2 && metrics.workers == 0).await?;
+    let stopped = broker.sandboxes.pids()[0];
+    signal(stopped, Signal::SIGSTOP)?;
+    let beside = async {
+        broker.until("it is known", |metrics| metrics.silent == 1).await?;
+        let ended = pass(&broker.executor, &host, WAITS, wall(PATIENCE)).await;
+        expect("a pass after that", &end_of(&ended), &Ok("1".to_owned()))?;
+        expect("processes replaced meanwhile", &broker.sandboxes.metrics().restarts.iter().sum(), &0_u64)?;
+        signal(stopped, Signal::SIGCONT)
+    };
+    let (first, beside) = futures::future::join(pass(&broker.executor, &host, WAITS, wall(PATIENCE)), beside).await;
+    beside?;
+    expect("the pass in it", &end_of(&first), &Ok("1".to_owned()))
 }
 
 /// A process dies that had been given a pass and had not begun it: the pass runs in the next one.

@@ -36,6 +36,7 @@ impl Shared {
         for (process, wish) in placed {
             let pool = self.me.clone();
             wish.give(&process, move |wish| place_again(&pool, wish));
+            process.ask();
             process.uncount();
         }
     }
@@ -51,27 +52,34 @@ impl Shared {
 
     /// A process for one more Worker of a tenant. Who shares a process shares its fate, so company is for when there
     /// is no room for solitude; and one tenant leaves some room for the others as long as it can do with company.
-    fn room_for(&self, state: &mut State, tenant: &Tenant) -> Option<Arc<Process>> {
+    /// A process that does not answer is for when there is no other.
+    pub(super) fn room_for(&self, state: &mut State, tenant: &Tenant) -> Option<Arc<Process>> {
         let free = |process: &&Arc<Process>| {
-            !process.is_closed() && process.active.load(SeqCst) < self.config.workers_per_process_max
+            let has_room = process.active.load(SeqCst) < self.config.workers_per_process_max;
+            has_room && !process.is_closed() && !process.is_silent()
         };
         let theirs = |process: &&Arc<Process>| process.tenant.get() == Some(tenant);
         let least = state.processes.iter().filter(free).filter(theirs);
-        let least = least.min_by_key(|process| (process.is_silent(), process.active.load(SeqCst))).cloned();
-        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0 && !process.is_silent()) {
+        let least = least.min_by_key(|process| (!process.answers(), process.active.load(SeqCst))).cloned();
+        if least.as_ref().is_some_and(|process| process.active.load(SeqCst) == 0 && process.answers()) {
             return least;
         }
-        let unclaimed = state.processes.iter().filter(free).find(|process| process.tenant.get().is_none()).cloned();
+        let unclaimed = state.processes.iter().filter(free).filter(|process| process.tenant.get().is_none());
+        let unclaimed = unclaimed.min_by_key(|process| !process.answers()).cloned();
         let claimed = state.processes.len() - usize::from(unclaimed.is_some());
         let for_others = (self.config.processes_max / ROOM_FOR_OTHERS).max(1);
-        if let Some(company) = &least
+        if let Some(company) = least.as_ref().filter(|process| process.answers())
             && claimed + for_others >= self.config.processes_max
         {
             return Some(company.clone());
         }
         let room_for_more = state.processes.len() < self.config.processes_max;
-        let new = unclaimed.or_else(|| if room_for_more { self.start_process(state) } else { None });
-        if let Some(process) = new {
+        let (sound, doubtful) = match unclaimed {
+            Some(process) if process.answers() => (Some(process), None),
+            unclaimed => (None, unclaimed),
+        };
+        let new = sound.or_else(|| if room_for_more { self.start_process(state) } else { None });
+        if let Some(process) = new.or_else(|| doubtful.filter(|_| least.is_none())) {
             state.claim(&process, tenant);
             return Some(process);
         }

@@ -7,7 +7,8 @@ use super::*;
 
 /// A pool, and the far ends of its processes' sockets.
 fn pool(processes: usize, configure: impl FnOnce(&mut SandboxConfig)) -> io::Result<(Sandboxes, Vec<OwnedFd>)> {
-    let mut config = SandboxConfig::new(vec!["none".to_owned()]);
+    // A process that is started all the same is this binary, which lists its tests and ends.
+    let mut config = SandboxConfig::new(["it", "--list"].map(str::to_owned).to_vec());
     configure(&mut config);
     let shared = Shared::new(config)?;
     let owner: Arc<dyn Owner> = shared.clone();
@@ -25,5 +26,58 @@ fn workers_can_be_placed_while_the_system_is_asked_about_processes() -> io::Resu
     let (pool, _ends) = pool(3, |_| {})?;
     let metrics = pool.metrics_with(|_| u64::from(pool.0.state.try_lock().is_some()));
     assert_eq!((metrics.processes, metrics.rss_bytes), (3, 3), "asked outside of the lock each time");
+    Ok(())
+}
+
+#[test]
+fn who_does_not_answer_is_given_nothing_where_there_is_another() -> io::Result<()> {
+    const NOW: Duration = Duration::ZERO;
+    const LATE: Duration = Duration::from_secs(1);
+    const GONE: Duration = Duration::from_secs(5);
+    let tenant: Tenant = Some("a".into());
+    // What each process was asked how long ago, how many Workers are in it, which belong to the tenant, and where the next
+    // Worker goes.
+    let cases: [(&str, &[(Option<Duration>, usize)], usize, Option<u64>); 9] = [
+        ("an empty one", &[(None, 1), (None, 0)], 2, Some(2)),
+        ("one that has just been asked is not late", &[(None, 1), (Some(NOW), 0)], 2, Some(2)),
+        ("company before an empty one that is late", &[(None, 1), (Some(LATE), 0)], 2, Some(1)),
+        ("nobody's before an own one that is late", &[(Some(LATE), 0), (None, 0)], 1, Some(2)),
+        ("nobody's that is late after an own one that is not", &[(None, 1), (Some(LATE), 0)], 1, Some(1)),
+        ("a late one where there is no other", &[(Some(LATE), 1), (Some(LATE), 0)], 2, Some(2)),
+        ("nobody's late one where there is no other", &[(Some(LATE), 0)], 0, Some(1)),
+        ("none that is gone", &[(Some(GONE), 0), (None, 1)], 2, Some(2)),
+        ("none at all where all are gone", &[(Some(GONE), 0), (Some(GONE), 0)], 2, None),
+    ];
+    for (what, processes, own, expected) in cases {
+        let (pool, _ends) = pool(processes.len(), |config| config.processes_max = processes.len())?;
+        let mut state = pool.0.state.lock();
+        let all = state.processes.clone();
+        for (process, (asked, active)) in all.iter().zip(processes) {
+            if let Some(ago) = asked {
+                process.was_asked(*ago);
+            }
+            process.active.store(*active, SeqCst);
+        }
+        for process in all.iter().take(own) {
+            state.claim(process, &tenant);
+        }
+        let next = pool.0.room_for(&mut state, &tenant).map(|process| process.id);
+        drop(state);
+        assert_eq!(next, expected, "{what}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_process_is_started_rather_than_one_used_that_does_not_answer() -> io::Result<()> {
+    let (pool, _ends) = pool(1, |config| config.processes_max = 2)?;
+    let mut state = pool.0.state.lock();
+    let late = state.processes[0].clone();
+    late.was_asked(Duration::from_secs(1));
+    state.claim(&late, &None);
+    let next = pool.0.room_for(&mut state, &None).map(|process| process.id);
+    assert_eq!((next, state.processes.len()), (Some(1), 2), "the number is the first that this pool gives out");
+    assert!(!Arc::ptr_eq(&state.processes[1], &late));
+    drop(state);
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Instant;
 
 use loaderd_runtime::isolate::LoadReport;
 use loaderd_runtime::rpc::{Capability, RpcError};
@@ -38,7 +37,7 @@ impl Role for Arc<BrokerRole> {
                     welcome.get_confinement()?.iter().take(64).map(wire::read_layer).collect::<Result<Vec<_>, _>>()?;
                 process.welcomed.store(true, SeqCst);
                 prefer_watchdog(process.pid());
-                *process.ponged.lock() = Instant::now();
+                process.lives();
                 let launched = process.launch_layers.get().cloned().unwrap_or_default();
                 let layers: Vec<LayerStatus> = launched.into_iter().chain(said).collect();
                 if let Some(owner) = self.owner.upgrade() {
@@ -93,7 +92,7 @@ impl Role for Arc<BrokerRole> {
                 if pong.get_nonce() != process.id {
                     return Err(Malformed::Unexpected("an answer to no ping"));
                 }
-                *process.ponged.lock() = Instant::now();
+                process.lives();
                 process.counted(wire::read_counters(pong.get_counters()?)?);
                 Ok(())
             }
