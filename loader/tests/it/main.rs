@@ -15,6 +15,7 @@ mod service_worker;
 mod site;
 mod states;
 mod tails;
+mod unix_socket;
 mod unread;
 mod websocket;
 mod wire;
