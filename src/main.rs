@@ -11,6 +11,7 @@ mod doctor;
 mod engine;
 mod exec;
 mod executor;
+mod room;
 mod sandbox;
 mod serve;
 mod services;
@@ -87,6 +88,10 @@ async fn in_a_task(work: impl Future<Output = ExitCode> + Send + 'static) -> Exi
 
 /// Runs a command that needs isolates, with further flags for V8.
 fn with_v8(flags: &[String], work: impl Future<Output = ExitCode>) -> ExitCode {
+    if let Err(missing) = room::check() {
+        terminal::error(&missing);
+        return ExitCode::from(exec::exit::PLATFORM);
+    }
     // V8 first: its set-up must be done before any other thread exists, and tokio starts threads.
     if let Err(unknown) = loaderd_runtime::setup::initialize_with_flags(flags) {
         terminal::error(&format!("V8 does not know these flags of the config: {}", unknown.join(" ")));

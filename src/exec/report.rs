@@ -73,9 +73,12 @@ fn code_error(error: &CodeError, cause: Option<Cause>, program: &Program) {
         CodeError::Start { message, .. } => {
             terminal::error(&format!("the program did not start: {message}"));
             point_at(message, program, FirstColumn::One);
-            terminal::help(
-                "the expression itself is evaluated before console and tools exist: move work into the function",
-            );
+            // Otherwise the machine did not start it.
+            if message.contains("Uncaught") {
+                terminal::help(
+                    "the expression itself is evaluated before console and tools exist: move work into the function",
+                );
+            }
         }
         CodeError::Timeout { kind, max_wall_time, .. } => timeout(*kind, *max_wall_time, program),
         CodeError::OutputLimit { surface, limit, observed, .. } => output(*surface, *limit, *observed),

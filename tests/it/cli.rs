@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use libtest_mimic::Trial;
 
 use crate::scratch::Scratch;
+use crate::service::{Mode, command};
 
 /// One use of the command.
 struct Use {
@@ -194,12 +195,49 @@ const UNWRITTEN: &[(&str, &[&str], i32)] = &[
     ("completions", &["completions", "bash"], 1),
 ];
 
+/// Too little of the system to start, and what is said of it, in each mode.
+const WITHOUT_ROOM: [(&str, &str); 4] = [
+    ("-n 8", "error: cannot start: 16 files cannot be opened (`ulimit -n`): "),
+    ("-n 16", "error: cannot start: 16 files cannot be opened (`ulimit -n`): "),
+    (
+        "-v 1000000",
+        "error: cannot start: V8 needs 33 GiB of address space, most of it unused, and this process may have ",
+    ),
+    (
+        "-v 16000000",
+        "error: cannot start: V8 needs 33 GiB of address space, most of it unused, and this process may have ",
+    ),
+];
+
 pub(crate) fn trials() -> Vec<Trial> {
     let uses = USES.iter().map(|case| Trial::test(format!("cli::{}", case.name), || run(case).map_err(Into::into)));
     let unwritten = UNWRITTEN.iter().map(|(name, arguments, exit)| {
         Trial::test(format!("cli::unwritten::{name}"), || unwritten(arguments, *exit).map_err(Into::into))
     });
-    uses.chain(unwritten).collect()
+    let without_room = WITHOUT_ROOM.iter().flat_map(|(limit, said)| {
+        Mode::ALL.map(|mode| {
+            let name =
+                format!("cli::without_room::{}::{}", limit.trim_start_matches('-').replace(' ', ""), mode.name());
+            Trial::test(name, move || without_room(limit, mode, said).map_err(Into::into))
+        })
+    });
+    uses.chain(unwritten).chain(without_room).collect()
+}
+
+/// One line says what is missing, and nothing is run.
+fn without_room(limit: &str, mode: Mode, said: &str) -> Result<(), String> {
+    let mut command = command(Some(limit));
+    command.args(["exec", "-"]).args(mode.arguments());
+    let ended = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    if ended.status.code() == Some(6)
+        && ended.stdout.is_empty()
+        && stderr.starts_with(said)
+        && stderr.lines().count() == 1
+    {
+        return Ok(());
+    }
+    Err(format!("{:?}\n--- stderr\n{stderr}", ended.status))
 }
 
 fn unwritten(arguments: &[&str], exit: i32) -> Result<(), String> {

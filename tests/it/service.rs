@@ -229,7 +229,7 @@ impl Drop for Service {
 }
 
 /// The built binary, by way of a shell where it may not have all of the system.
-fn command(ulimit: Option<&str>) -> Command {
+pub(crate) fn command(ulimit: Option<&str>) -> Command {
     let binary = env!("CARGO_BIN_EXE_loaderd");
     match ulimit {
         None => Command::new(binary),
