@@ -11,6 +11,7 @@ use loaderd_runtime::rpc::{Call, Cap, CapKind, Capability, Message, Op, Reply};
 
 use super::exit::Restart;
 use super::process::{Gone, Owner, Process};
+use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
 use crate::placement::{PlacedIsolate, StartRequest};
@@ -46,7 +47,8 @@ impl Capability for Host {
 /// Anybody who waits was not answered exactly once.
 pub fn attack(bytes: &[u8]) {
     let owner: Arc<dyn Owner> = Arc::new(Nobody);
-    let Ok((process, theirs)) = Process::unstarted(1, &IsolateConfig::default(), (1, 2), &owner) else { return };
+    let room = SendRoom::new(SEND_QUEUES_BYTES_MAX);
+    let Ok((process, theirs)) = Process::unstarted(1, &IsolateConfig::default(), (1, 2), &room, &owner) else { return };
     let [started, ended, replied, reported] = [const { AtomicUsize::new(0) }; 4].map(Arc::new);
     let once = |count: &Arc<AtomicUsize>| {
         let count = count.clone();

@@ -26,6 +26,7 @@ use self::queue::Queue;
 use super::exit::{RESTARTS, Restart};
 use super::place::Wish;
 use super::process::{Gone, Kill, NO_PROCESS, Owner, Process};
+use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
 use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
 use crate::confine::{LayerState, LayerStatus};
@@ -139,6 +140,8 @@ struct Shared {
     me: Weak<Shared>,
     config: SandboxConfig,
     image: Arc<Image>,
+    /// For what waits to be sent to the processes.
+    send_room: Arc<SendRoom>,
     state: Mutex<State>,
     bell: Condvar,
     started: AtomicU64,
@@ -324,6 +327,7 @@ impl Shared {
             state: Mutex::new(State::new(config.waiting_max)),
             config,
             image,
+            send_room: SendRoom::new(SEND_QUEUES_BYTES_MAX),
             bell: Condvar::new(),
             started: AtomicU64::new(0),
             restarts: [const { AtomicU64::new(0) }; RESTARTS.len()],
@@ -340,7 +344,15 @@ impl Shared {
         let owner: Arc<dyn Owner> = self.me.upgrade()?;
         let id = self.started.fetch_add(1, Relaxed) + 1;
         let isolates = (self.config.isolates_warm, self.config.isolates_warm + self.config.workers_per_process_max);
-        match Process::start(id, &self.image, self.config.stderr, &self.config.isolate, isolates, &owner) {
+        match Process::start(
+            id,
+            &self.image,
+            self.config.stderr,
+            &self.config.isolate,
+            isolates,
+            &self.send_room,
+            &owner,
+        ) {
             Ok(process) => {
                 state.processes.push(process.clone());
                 Some(process)

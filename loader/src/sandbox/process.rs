@@ -24,7 +24,7 @@ use super::child::FRAME_BYTES_MAX;
 use super::exit::{self, Restart};
 use super::follow::Follower;
 use super::session::Session;
-use super::socket::{Lost, Receiver, Sender};
+use super::socket::{Lost, Receiver, SendRoom, Sender};
 use super::wire::{self, Counters, PROTOCOL_VERSION};
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
@@ -147,16 +147,17 @@ struct Life {
 }
 
 impl Process {
-    /// Starts a process on a thread of its own. Workers can be loaded into it at once: what is sent waits.
+    /// Starts a process on a thread of its own. Workers can be loaded into it at once: what is sent waits, in `send_room`.
     pub(super) fn start(
         id: u64,
         image: &Arc<Image>,
         stderr: Stderr,
         isolate: &IsolateConfig,
         isolates: (usize, usize),
+        send_room: &Arc<SendRoom>,
         owner: &Arc<dyn Owner>,
     ) -> io::Result<Arc<Self>> {
-        let (process, theirs) = Self::unstarted(id, isolate, isolates, owner)?;
+        let (process, theirs) = Self::unstarted(id, isolate, isolates, send_room, owner)?;
         let (image, running, owner) = (image.clone(), process.clone(), owner.clone());
         // The child dies with the thread that launched it, so that thread serves it to the end.
         std::thread::Builder::new().name("sandbox-broker".into()).spawn(move || {
@@ -172,12 +173,13 @@ impl Process {
         id: u64,
         isolate: &IsolateConfig,
         isolates: (usize, usize),
+        send_room: &Arc<SendRoom>,
         owner: &Arc<dyn Owner>,
     ) -> io::Result<(Arc<Self>, OwnedFd)> {
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
         let role = Arc::new(BrokerRole { process: OnceLock::new(), owner: Arc::downgrade(owner) });
-        let session =
-            Session::new(Sender::new(ours)?, Receiver::new(FRAME_BYTES_MAX), FRAME_BYTES_MAX, Box::new(role.clone()));
+        let (sender, receiver) = (Sender::new(ours, send_room)?, Receiver::new(FRAME_BYTES_MAX));
+        let session = Session::new(sender, receiver, FRAME_BYTES_MAX, Box::new(role.clone()));
         let process = Arc::new(Self {
             id,
             session: session.clone(),

@@ -31,7 +31,7 @@ async fn of_several_that_find_a_file_left_over_one_listens() -> io::Result<()> {
         let (listening, refused): (Vec<_>, Vec<_>) = bound.into_iter().partition(Result::is_ok);
         assert_eq!(listening.len(), 1, "listen in round {round}");
         for refusal in refused {
-            let error = refusal.err().expect("is refused");
+            let error = refusal.expect_err("is refused");
             assert_eq!(
                 (error.kind(), error.to_string().as_str()),
                 (io::ErrorKind::AddrInUse, "somebody listens there")

@@ -14,7 +14,7 @@ fn pool(processes: usize, configure: impl FnOnce(&mut SandboxConfig)) -> io::Res
     let owner: Arc<dyn Owner> = shared.clone();
     let mut ends = Vec::new();
     for id in 1..=processes as u64 {
-        let (process, theirs) = Process::unstarted(id, &IsolateConfig::default(), (1, 2), &owner)?;
+        let (process, theirs) = Process::unstarted(id, &IsolateConfig::default(), (1, 2), &shared.send_room, &owner)?;
         shared.state.lock().processes.push(process);
         ends.push(theirs);
     }

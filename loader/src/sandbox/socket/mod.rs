@@ -2,6 +2,7 @@
 //!
 //! | Room | Owns |
 //! |---|---|
+//! | `room` | how much may wait for several peers together |
 //! | `sender` | sending, which never blocks, and what waits for the peer |
 //! | `inbox` | bytes received and not yet taken as frames |
 //! | `receiver` | the thread that serves a connection, and guests that read in its place |
@@ -10,6 +11,7 @@
 mod inbox;
 mod lead;
 mod receiver;
+mod room;
 mod sender;
 
 use std::io;
@@ -17,6 +19,7 @@ use std::io;
 use super::wire::Malformed;
 pub(super) use inbox::reader_options;
 pub(super) use receiver::{Concerns, Left, Receiver};
+pub(super) use room::{SEND_QUEUES_BYTES_MAX, SendRoom};
 pub(super) use sender::Sender;
 
 /// The most segments a frame may come in; ours fit one or a few.

@@ -7,11 +7,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use capnp::message::{Builder, HeapAllocator};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use parking_lot::Mutex;
 
+use super::room::{Room, SendRoom};
 use super::{Lost, SEGMENTS_MAX, WORD_BYTES, lost};
 
 /// The most bytes that may wait for a peer that does not read.
@@ -24,20 +26,22 @@ pub(in crate::sandbox) struct Sender {
     queue: Mutex<Queue>,
 }
 
-#[derive(Default)]
 struct Queue {
     /// Frames, or what is left of the first one.
     waiting: VecDeque<Vec<u8>>,
     /// How much of the first one is sent.
     sent: usize,
-    bytes: usize,
+    /// What waits, in bytes, as the room that it takes.
+    room: Room,
     lost: Option<Lost>,
 }
 
 impl Sender {
-    pub(in crate::sandbox) fn new(socket: OwnedFd) -> io::Result<Self> {
+    /// Sends on a socket; what waits for its peer takes room of `room`.
+    pub(in crate::sandbox) fn new(socket: OwnedFd, room: &Arc<SendRoom>) -> io::Result<Self> {
         let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
-        Ok(Self { socket, wake, queue: Mutex::new(Queue::default()) })
+        let queue = Queue { waiting: VecDeque::new(), sent: 0, room: Room::of(room), lost: None };
+        Ok(Self { socket, wake, queue: Mutex::new(queue) })
     }
 
     /// Sends a frame, or queues it. Frames of one thread arrive in its order.
@@ -70,7 +74,7 @@ impl Sender {
                 return Ok(());
             }
         }
-        if queue.bytes + (total - sent) > SEND_QUEUE_BYTES_MAX {
+        if queue.room.bytes() + (total - sent) > SEND_QUEUE_BYTES_MAX || !queue.room.take(total - sent) {
             // Part of a frame may be out already, so there is no way back.
             queue.lost = Some(Lost::Stalled);
             drop(queue);
@@ -84,7 +88,6 @@ impl Sender {
             rest.extend_from_slice(&part[from..]);
             skip -= from;
         }
-        queue.bytes += rest.len();
         queue.waiting.push_back(rest);
         drop(queue);
         self.wake();
@@ -93,7 +96,7 @@ impl Sender {
 
     /// How many bytes wait for the peer.
     pub(in crate::sandbox) fn backlog(&self) -> usize {
-        self.queue.lock().bytes
+        self.queue.lock().room.bytes()
     }
 
     /// Gives the connection up: nothing more is sent, and the serving thread returns.
@@ -101,7 +104,7 @@ impl Sender {
         let mut queue = self.queue.lock();
         queue.lost.get_or_insert(why);
         queue.waiting = VecDeque::new();
-        queue.bytes = 0;
+        queue.room.give_back_all();
         drop(queue);
         self.wake();
     }
@@ -137,7 +140,7 @@ impl Sender {
             match write(self.socket.as_fd(), &[&first[queue.sent..]]) {
                 Ok(bytes) => {
                     let done = queue.sent + bytes == first.len();
-                    queue.bytes -= bytes;
+                    queue.room.give_back(bytes);
                     queue.sent += bytes;
                     if done {
                         queue.waiting.pop_front();
@@ -190,13 +193,14 @@ mod tests {
 
     use loaderd_schema::channel_capnp as schema;
 
+    use super::super::room::ALWAYS_BYTES;
     use super::*;
 
     #[test]
     fn a_peer_that_stops_reading_is_given_up() -> io::Result<()> {
         const FRAME_BYTES: u32 = 8 << 20;
         let (ours, theirs) = UnixStream::pair()?;
-        let sender = Sender::new(ours.into())?;
+        let sender = Sender::new(ours.into(), &SendRoom::new(usize::MAX))?;
         let mut frame = Builder::new_default();
         frame.init_root::<schema::frame::Builder<'_>>().init_call().init_op().init_call().init_bytes(FRAME_BYTES);
         let frames_max = SEND_QUEUE_BYTES_MAX / FRAME_BYTES as usize + 1;
@@ -207,6 +211,50 @@ mod tests {
         assert_eq!(sender.send(&Builder::new_default()), Err(Lost::Stalled));
         assert_eq!(sender.flush(), Err(Lost::Stalled));
         drop(theirs);
+        Ok(())
+    }
+
+    #[test]
+    fn peers_that_stop_reading_share_one_bound() -> io::Result<()> {
+        const FRAME_BYTES: u32 = 8 << 20;
+        const ROOM_BYTES: usize = 60 << 20;
+        let room = SendRoom::new(ROOM_BYTES);
+        let mut frame = Builder::new_default();
+        frame.init_root::<schema::frame::Builder<'_>>().init_call().init_op().init_call().init_bytes(FRAME_BYTES);
+        let mut peers = Vec::new();
+        for _ in 0..3 {
+            let (ours, theirs) = UnixStream::pair()?;
+            peers.push((Sender::new(ours.into(), &room)?, theirs));
+        }
+        let [(first, _), (second, _), (third, _)] = &peers[..] else { unreachable!("three were made") };
+        for _ in 0..4 {
+            assert_eq!(first.send(&frame), Ok(()));
+        }
+        let sent = std::iter::repeat_with(|| second.send(&frame)).take_while(Result::is_ok).count();
+        assert_eq!(sent, 3, "beside what waits for the first");
+        assert_eq!(second.send(&Builder::new_default()), Err(Lost::Stalled));
+        assert!(first.backlog() + second.backlog() <= ROOM_BYTES);
+
+        // What waited for one that is given up leaves its room.
+        second.close(Lost::Closed);
+        for _ in 0..3 {
+            assert_eq!(third.send(&frame), Ok(()));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_little_may_wait_for_each_whatever_waits_for_the_others() -> io::Result<()> {
+        let (ours, _theirs) = UnixStream::pair()?;
+        let sender = Sender::new(ours.into(), &SendRoom::new(0))?;
+        let frame = |bytes: usize| {
+            let mut frame = Builder::new_default();
+            let bytes = u32::try_from(bytes).unwrap_or(0);
+            frame.init_root::<schema::frame::Builder<'_>>().init_call().init_op().init_call().init_bytes(bytes);
+            frame
+        };
+        assert_eq!(sender.send(&frame(ALWAYS_BYTES / 2)), Ok(()));
+        assert_eq!(sender.send(&frame(8 * ALWAYS_BYTES)), Err(Lost::Stalled));
         Ok(())
     }
 }
