@@ -3,16 +3,9 @@
 //! In steps, because of V8: [`before_v8`] on the main thread while it is alone, so that every later thread inherits
 //! it; [`before_programs`] once everything that needs more than a program does is done.
 
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetStatus,
-    Scope,
-};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::{LayerState, LayerStatus, seccomp};
-
-/// The newest landlock the rules here were written for.
-const LANDLOCK_ABI: ABI = ABI::V6;
+use super::{LayerState, LayerStatus, ruleset, seccomp};
 
 /// Descriptors a sandbox process may have open: streams, its socket, and what wakes its threads.
 const FILES_MAX: u64 = 64;
@@ -30,7 +23,7 @@ pub fn before_v8() -> Vec<LayerStatus> {
         // Neither traced nor dumped: what it holds belongs to somebody.
         LayerStatus::of("no-ptrace", "not dumpable", nix::sys::prctl::set_dumpable(false)),
         rlimits(),
-        landlock(),
+        ruleset::apply(),
     ]
 }
 
@@ -92,32 +85,5 @@ fn rlimits() -> LayerStatus {
         LayerStatus::new("rlimits", LayerState::Applied, "core, files, file size, locked memory, queues, priority")
     } else {
         LayerStatus::new("rlimits", LayerState::Partial, failed.join(", "))
-    }
-}
-
-/// No files, no TCP, no signals and no abstract sockets outside: a ruleset that handles all and allows nothing.
-fn landlock() -> LayerStatus {
-    let restricted = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(LANDLOCK_ABI))
-        .and_then(|ruleset| ruleset.handle_access(AccessNet::from_all(LANDLOCK_ABI)))
-        .and_then(|ruleset| ruleset.scope(Scope::from_all(LANDLOCK_ABI)))
-        .and_then(Ruleset::create)
-        .and_then(landlock::RulesetCreated::restrict_self);
-    match restricted {
-        Ok(status) => {
-            let abi = match status.landlock {
-                LandlockStatus::Available { effective_abi, .. } => format!("ABI {effective_abi:?}"),
-                LandlockStatus::NotEnabled => "switched off".to_owned(),
-                LandlockStatus::NotImplemented => "not in this kernel".to_owned(),
-            };
-            let state = match status.ruleset {
-                RulesetStatus::FullyEnforced => LayerState::Applied,
-                RulesetStatus::PartiallyEnforced => LayerState::Partial,
-                RulesetStatus::NotEnforced => LayerState::Missing,
-            };
-            LayerStatus::new("landlock", state, abi)
-        }
-        Err(error) => LayerStatus::new("landlock", LayerState::Missing, error.to_string()),
     }
 }

@@ -29,7 +29,7 @@ use super::process::{Gone, Kill, NO_PROCESS, Owner, Process};
 use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
 use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
-use crate::confine::{LayerState, LayerStatus};
+use crate::confine::{self, LayerState, LayerStatus};
 use crate::error::{LoaderError, Overload};
 use crate::placement::{PlacedIsolate, Placement, StartRequest};
 use crate::shares::{NoPlace, Tenant};
@@ -222,7 +222,7 @@ impl Sandboxes {
         Ok(Arc::new(Self(shared)))
     }
 
-    /// What the processes could and could not apply of their confinement; `None` until the first has greeted.
+    /// What the process that greeted last could and could not apply of its confinement; `None` until one has.
     #[must_use]
     pub fn confinement(&self) -> Option<Vec<LayerStatus>> {
         self.0.state.lock().layers.clone()
@@ -440,11 +440,14 @@ impl Owner for Shared {
     fn welcomed(&self, layers: &[LayerStatus]) {
         let mut state = self.state.lock();
         state.not_before = None;
-        if state.layers.is_none() {
-            for layer in layers.iter().filter(|layer| layer.state != LayerState::Applied) {
-                tracing::warn!(layer = layer.layer, state = layer.state.name(), detail = layer.detail, "confinement");
+        if state.layers.as_deref() != Some(layers) {
+            for LayerStatus { layer, state, detail } in confine::news(state.layers.as_deref(), layers) {
+                match state {
+                    LayerState::Applied => tracing::info!(layer, state = state.name(), detail, "confinement"),
+                    _ => tracing::warn!(layer, state = state.name(), detail, "confinement"),
+                }
             }
-            tracing::debug!(layers = layers.len(), "the first sandbox process is confined");
+            tracing::debug!(layers = layers.len(), "a sandbox process is confined");
             state.layers = Some(layers.to_vec());
         }
     }

@@ -81,3 +81,14 @@ fn a_process_is_started_rather_than_one_used_that_does_not_answer() -> io::Resul
     drop(state);
     Ok(())
 }
+
+#[test]
+fn the_confinement_told_is_that_of_the_process_that_greeted_last() -> io::Result<()> {
+    let (pool, _ends) = pool(0, |_| {})?;
+    let layers = |state| vec![LayerStatus { layer: "landlock".to_owned(), state, detail: String::new() }];
+    for state in [LayerState::Applied, LayerState::Missing, LayerState::Applied] {
+        pool.0.welcomed(&layers(state));
+        assert_eq!(pool.confinement(), Some(layers(state)));
+    }
+    Ok(())
+}
