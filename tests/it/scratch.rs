@@ -8,11 +8,17 @@ pub(crate) struct Scratch(PathBuf);
 impl Scratch {
     pub(crate) fn new() -> Result<Self, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // Short: a socket's path has 107 bytes at most.
-        let name = format!("loaderd-it-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self(path))
+        loop {
+            // Short: a socket's path has 107 bytes at most.
+            let name = format!("loaderd-it-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Self(path)),
+                // Of a process that had this number before and was killed.
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(format!("{}: {error}", path.display())),
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
