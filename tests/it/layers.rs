@@ -73,7 +73,7 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "no_namespaces",
         calls: &[NO_CLONE3, NO_NEW_NAMESPACES, NO_UNSHARING],
-        missing: &["namespaces"],
+        missing: &["namespaces", "threads"],
         confined: Confined::WithSeccomp,
     },
     Machine {
@@ -85,7 +85,7 @@ const MACHINES: &[Machine] = &[
     Machine {
         name: "none_of_them",
         calls: &[NO_LANDLOCK, NO_SECCOMP, NO_SECCOMP_OPTION, NO_CLONE3, NO_NEW_NAMESPACES, NO_UNSHARING],
-        missing: &["namespaces", "landlock", "seccomp"],
+        missing: &["namespaces", "threads", "landlock", "seccomp"],
         confined: Confined::Hardly,
     },
     Machine {
@@ -204,6 +204,9 @@ const LIMITS: &[(&str, &str)] = &[
     ("Max realtime priority", "0"),
 ];
 
+/// Threads that a sandbox process may have, at most.
+const THREADS_MAX: u32 = 1024;
+
 /// A service says once what is missing, and its sandbox processes are limited by all resource limits.
 fn service(machine: &Machine) -> Result<(), String> {
     let mut service = Server(unprivileged::service(&mut machine.loaderd())?);
@@ -232,6 +235,12 @@ fn service(machine: &Machine) -> Result<(), String> {
         for (name, value) in LIMITS {
             if values(name).as_deref() != Some(&[*value, *value]) {
                 return Err(format!("{name} should be {value}:\n{limits}"));
+            }
+        }
+        if is_here("threads") && !machine.missing.contains(&"threads") {
+            let max = values("Max processes").and_then(|values| values[0].parse::<u32>().ok());
+            if max.is_none_or(|max| max > THREADS_MAX) {
+                return Err(format!("threads should be limited:\n{limits}"));
             }
         }
         if values("Max data size").is_none_or(|values| values.contains(&"unlimited")) {

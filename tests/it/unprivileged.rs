@@ -119,13 +119,18 @@ pub(crate) fn doctor(command: &mut Command) -> Result<BTreeMap<String, String>, 
 fn layers(program: &Program, namespaces: Namespaces) -> Result<(), String> {
     let mut of_root = doctor(&mut Command::new(env!("CARGO_BIN_EXE_loaderd")))?;
     let of_user = doctor(&mut program.command(namespaces))?;
-    for layer in ["namespaces", "user", "capabilities", "no-new-privs", "rlimits", "seccomp", "memory"] {
+    for layer in ["namespaces", "user", "capabilities", "no-new-privs", "rlimits", "threads", "seccomp", "memory"] {
         if !of_user.contains_key(layer) {
             return Err(format!("doctor does not tell of {layer}: {of_user:?}"));
         }
     }
+    if namespaces == Namespaces::Allowed && of_user.get("threads").is_none_or(|state| state != "applied") {
+        return Err(format!("threads should be limited in a namespace of its own (Linux 5.14): {of_user:?}"));
+    }
     if namespaces == Namespaces::Forbidden {
-        of_root.insert("namespaces".to_owned(), "missing".to_owned());
+        for layer in ["namespaces", "threads"] {
+            of_root.insert(layer.to_owned(), "missing".to_owned());
+        }
     }
     if of_user == of_root { Ok(()) } else { Err(format!("should be {of_root:?}\n  and is {of_user:?}")) }
 }

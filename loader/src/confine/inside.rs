@@ -5,6 +5,7 @@
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::launch::THREADS_MAX;
 use super::{LayerState, LayerStatus, ruleset, seccomp};
 
 /// Descriptors a sandbox process may have open: streams, its socket, and what wakes its threads.
@@ -23,6 +24,7 @@ pub fn before_v8() -> Vec<LayerStatus> {
         // Neither traced nor dumped: what it holds belongs to somebody.
         LayerStatus::of("no-ptrace", "not dumpable", nix::sys::prctl::set_dumpable(false)),
         rlimits(),
+        threads(),
         ruleset::apply(),
     ]
 }
@@ -65,6 +67,20 @@ fn capabilities() -> LayerStatus {
         Some(0) => LayerStatus::new("capabilities", LayerState::Applied, "none held"),
         Some(mask) => LayerStatus::new("capabilities", LayerState::Missing, format!("holds {mask:#x}")),
         None => LayerStatus::new("capabilities", LayerState::Missing, "cannot be told"),
+    }
+}
+
+/// The launch sets it, where that can be told.
+fn threads() -> LayerStatus {
+    match getrlimit(Resource::RLIMIT_NPROC) {
+        Ok((max, _)) if max <= THREADS_MAX => {
+            LayerStatus::new("threads", LayerState::Applied, format!("at most {max}"))
+        }
+        Ok(_) => {
+            let why = "the system counts those of all processes of a user together here";
+            LayerStatus::new("threads", LayerState::Missing, why)
+        }
+        Err(error) => LayerStatus::new("threads", LayerState::Missing, error.to_string()),
     }
 }
 

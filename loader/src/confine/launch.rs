@@ -26,6 +26,14 @@ const NOBODY: libc::uid_t = 65534;
 /// `CAP_SYS_RESOURCE`.
 const NICENESS_USUAL: libc::rlim_t = 20;
 
+/// Threads that a process may have where the system counts them for it alone: several times what its Workers and their ends
+/// take. Whoever got out of V8 could else make so many that none are left for the machine.
+pub(super) const THREADS_MAX: libc::rlim_t = 1024;
+
+/// The first Linux that counts the threads of a user in each user namespace for itself. Before, and without a namespace, the
+/// limit is on those of all processes of the user together, so a process that keeps it can still be refused a thread.
+const COUNTS_BY_NAMESPACE: (u32, u32) = (5, 14);
+
 /// What the child exits with when it did not get as far as the exec.
 const EXIT_NOT_STARTED: libc::c_int = 127;
 
@@ -113,9 +121,12 @@ impl Image {
             arguments: arguments.as_ptr(),
             environment: environment.as_ptr(),
             drop_root: root,
+            in_user_namespace: false,
+            counts_by_namespace: counts_by_namespace(&release()),
         };
         let mut last = io::Error::from(io::ErrorKind::Other);
         for flags in attempts(root) {
+            let plan = Plan { in_user_namespace: flags & libc::CLONE_NEWUSER != 0, ..plan };
             match clone(flags, &plan) {
                 Ok((pid, pidfd)) => return Ok(Child { pid, pidfd, layers: vec![describe(flags)] }),
                 // No right to one of the namespaces, none of them in this kernel, or none left: try fewer.
@@ -136,6 +147,20 @@ struct Plan {
     arguments: *const *const libc::c_char,
     environment: *const *const libc::c_char,
     drop_root: bool,
+    /// It is made in a user namespace of its own.
+    in_user_namespace: bool,
+    /// The system counts threads in each of these for itself.
+    counts_by_namespace: bool,
+}
+
+/// The kernel's version, as it calls itself.
+fn release() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default()
+}
+
+fn counts_by_namespace(release: &str) -> bool {
+    let mut numbers = release.trim().split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= COUNTS_BY_NAMESPACE
 }
 
 /// Sets of namespaces to ask for, the best first.
@@ -251,8 +276,16 @@ fn become_sandbox(plan: &Plan) -> ! {
             libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>());
             libc::syscall(libc::SYS_setresgid, NOBODY, NOBODY, NOBODY);
             libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY);
-            // Hides even that user's identity and rights; fails where users may not have namespaces.
-            libc::unshare(libc::CLONE_NEWUSER);
+        }
+        // Hides even that user's identity and rights; fails where users may not have namespaces.
+        let alone = plan.in_user_namespace || (plan.drop_root && libc::unshare(libc::CLONE_NEWUSER) == 0);
+        if alone && plan.counts_by_namespace {
+            let mut threads: libc::rlimit = std::mem::zeroed();
+            if libc::getrlimit(libc::RLIMIT_NPROC, &raw mut threads) == 0 {
+                threads.rlim_max = threads.rlim_max.min(THREADS_MAX);
+                threads.rlim_cur = threads.rlim_max;
+                libc::setrlimit(libc::RLIMIT_NPROC, &raw const threads);
+            }
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -268,5 +301,28 @@ fn become_sandbox(plan: &Plan) -> ! {
             libc::AT_EMPTY_PATH,
         );
         libc::_exit(EXIT_NOT_STARTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts_by_namespace;
+
+    #[test]
+    fn kernels_that_count_threads_by_namespace_are_known_by_their_version() {
+        let cases = [
+            ("5.14.0-427.13.1.el9_4.x86_64\n", true),
+            ("6.18.44-fc-v669", true),
+            ("5.15.167.4-microsoft-standard-WSL2", true),
+            ("10.0.0", true),
+            ("5.13.19", false),
+            ("5.4.0-200-generic", false),
+            ("4.18.0-553.el8", false),
+            ("", false),
+            ("new", false),
+        ];
+        for (release, expected) in cases {
+            assert_eq!(counts_by_namespace(release), expected, "{release:?}");
+        }
     }
 }

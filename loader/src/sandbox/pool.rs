@@ -58,7 +58,7 @@ pub struct SandboxConfig {
     pub arguments: Vec<String>,
     /// Processes at once.
     pub processes_max: usize,
-    /// Workers at once in one process: as many share its fate.
+    /// Workers at once in one process: as many share its fate. Each takes a thread, and a process has a thousand at most.
     pub workers_per_process_max: usize,
     /// Workers a process gets in its life.
     pub workers_per_life_max: usize,
