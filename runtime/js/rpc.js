@@ -420,6 +420,7 @@ return {
   invoke,
   invokeQuietly,
   take: native.take,
+  failedBy: native.failedBy,
   hold,
   letGo: disposeStub,
   statesOf,

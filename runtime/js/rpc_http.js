@@ -4,7 +4,7 @@
 // (see `rpc_streams`).
 'use strict';
 const { isView, symbolDispose, TypeError, Uint8Array } = primordials;
-const { BODY_LOST, StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
+const { ANSWER_BREAKS, BODY_BREAKS, StreamSource, StreamSink, readableFrom, writableTo, bytesOf } = load('rpc_streams');
 
 // A larger body is sent as a stream, even when it is at hand.
 const BODY_BYTES_MAX = 1 << 20;
@@ -67,12 +67,12 @@ function wireOfBytes(bytes) {
   return bytes.byteLength <= BODY_BYTES_MAX ? bytes : new StreamSource(load('body').streamOf(bytes));
 }
 
-function bodyFromWire(body, signal, length) {
+function bodyFromWire(body, signal, length, breaks = BODY_BREAKS) {
   const { Content } = load('body');
   if (body === null || body === undefined) return null;
   if (isView(body)) return new Content(bytesOf(body), null);
   const known = typeof length === 'number' ? BigInt(length) : undefined;
-  return new Content(null, readableFrom(body, signal, undefined, known, BODY_LOST));
+  return new Content(null, readableFrom(body, signal, undefined, known, breaks));
 }
 
 function requestToWire(request) {
@@ -174,7 +174,7 @@ function answerFromWire(wire, { method, url, redirected, signal, decodes }) {
   let content = null;
   if (method !== 'HEAD' && NULL_BODY[status] !== true) {
     const { Content } = load('body');
-    content = bodyFromWire(body, signal, length) ?? new Content(new Uint8Array(0), null);
+    content = bodyFromWire(body, signal, length, ANSWER_BREAKS) ?? new Content(new Uint8Array(0), null);
     if (decodes) content.coding = load('body_coding').codingOf(headers);
   } else if (webSocket === undefined) {
     wire[symbolDispose]?.();

@@ -126,14 +126,22 @@ function bytesOf(chunk) {
   return bytes;
 }
 
-// What a reader is told when a stream breaks off, or the body of a request or response. As on the platform, the writer's
-// reason stays with the writer.
-const STREAM_LOST = 'ReadableStream received over RPC disconnected prematurely.';
-const BODY_LOST = 'Network connection lost.';
+// What a call failed by that its callee did not throw: the callee's isolate met a limit or failed, or nobody was there.
+const BY_END = 1;
+const BY_LOSS = 2;
+
+// What a reader is told when a stream breaks off, the body of a request, or that of an answer: `lost`, unless it is told why.
+// Of a limit that the writer met it always is. As on the platform, the writer's own reason stays with the writer, but where
+// it writes an answer.
+const whyEnded = (error) => rpc.failedBy(error) === BY_END;
+const STREAM_BREAKS = { lost: 'ReadableStream received over RPC disconnected prematurely.', tells: whyEnded };
+const BODY_BREAKS = { lost: 'Network connection lost.', tells: whyEnded };
+const ANSWER_BREAKS = { lost: BODY_BREAKS.lost, tells: (error) => rpc.failedBy(error) !== BY_LOSS };
 
 // A ReadableStream of what a body capability has. It holds the capability until its end, of which `onEnd` is told.
-// `signal`, unless it is null, breaks it off; `length` is how many bytes it will give, as a bigint, if that is known.
-function readableFrom(stub, signal = null, onEnd = undefined, length = undefined, lost = STREAM_LOST) {
+// `signal`, unless it is null, breaks it off; `length` is how many bytes it will give, as a bigint, if that is known;
+// `breaks` says what its reader is told when it breaks off.
+function readableFrom(stub, signal = null, onEnd = undefined, length = undefined, { lost, tells } = STREAM_BREAKS) {
   const source = rpc.hold(stub);
   let left = length;
   const feed = {
@@ -142,9 +150,9 @@ function readableFrom(stub, signal = null, onEnd = undefined, length = undefined
         let bytes;
         try {
           bytes = await rpc.invoke(source, ['read'], inner.readWhole ? [WHOLE_BYTES] : []);
-        } catch {
+        } catch (error) {
           rpc.letGo(source);
-          throw new Error(lost);
+          throw tells(error) ? error : new Error(lost);
         }
         if (bytes === null || bytes === undefined) {
           rpc.letGo(source);
@@ -277,4 +285,4 @@ function writableTo(stub) {
   return streams.wrap(inner);
 }
 
-return { BODY_LOST, StreamSource, StreamSink, readableFrom, writableTo, bytesOf };
+return { ANSWER_BREAKS, BODY_BREAKS, StreamSource, StreamSink, readableFrom, writableTo, bytesOf };

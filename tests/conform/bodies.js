@@ -144,3 +144,25 @@ const two = new CompressionStream('gzip');
 await two.readable.cancel(new Error('read'));
 return [await read, await two.writable.getWriter().write('x').catch((e) => e.message)];
 //// => {"value":["write","read"]}
+
+//// case: an answer whose writer gives up
+const answer = (write) => env.LOADER.load(worker(`export default { fetch() {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  writer.write(new Uint8Array(5)).then(() => ${write}).catch(() => {});
+  return new Response(readable);
+} }`)).getEntrypoint().fetch('http://a/');
+return await settled((await answer("writer.abort(new RangeError('mine'))")).text());
+//// => {"value":{"error":{"$":"RangeError","name":"RangeError","message":"mine","remote":true}}}
+
+//// case: an answer whose source fails later
+const { body } = await env.LOADER.load(worker(`let chunks = 0; export default { fetch() { return new Response(new ReadableStream({ async pull(controller) {
+  if (chunks++ === 0) return controller.enqueue(new Uint8Array(65536));
+  await scheduler.wait(1);
+  throw 'mine';
+} }, { highWaterMark: 0 })); } }`)).getEntrypoint().fetch('http://a/');
+const reader = body.getReader();
+let bytes = 0, failed;
+while (failed === undefined) await reader.read().then(({ value }) => { bytes += value.byteLength; }, (error) => { failed = error; });
+return [bytes, failed.name, failed.message, failed.remote];
+//// => {"value":[65536,"Error","mine",true]}

@@ -77,6 +77,44 @@ return [out.length, [...new Set(out.map((one) => JSON.stringify(one)))]];
 //// differs: workerd enforces no limits
 //// => {"value":[20,["{\"error\":{\"$\":\"Error\",\"name\":\"Error\",\"message\":\"Worker exceeded CPU time limit.\",\"overloaded\":true,\"remote\":true}}"]]}
 
+//// case: CPU in a streamed body
+const { body } = await env.LOADER.load(worker(`let chunks = 0;
+  export default { fetch() { return new Response(new ReadableStream({ async pull(controller) {
+    if (chunks++ === 0) return controller.enqueue(new Uint8Array(65536));
+    await scheduler.wait(1);
+    for (;;);
+  } }, { highWaterMark: 0 })); } }`, { limits: { cpuMs: 20 } })).getEntrypoint().fetch('http://a/');
+const reader = body.getReader();
+let bytes = 0, ended;
+while (ended === undefined) await reader.read().then(({ value }) => { bytes += value.byteLength; }, (error) => { ended = error; });
+return [bytes, ended.message, ended.overloaded, (await settled(reader.closed)).error.message];
+//// differs: workerd enforces no limits
+//// => {"value":[65536,"Worker exceeded CPU time limit.",true,"Worker exceeded CPU time limit."]}
+
+//// case: CPU in a stream that was returned
+const stream = await methods(env, `m() { let chunks = 0; return new ReadableStream({ type: 'bytes', async pull(controller) {
+  if (chunks++ === 0) return controller.enqueue(new Uint8Array(65536));
+  await scheduler.wait(1);
+  for (;;);
+} }); }`, { limits: { cpuMs: 20 } }).m();
+return await new Response(stream).text();
+//// differs: workerd enforces no limits
+//// => {"error":{"$":"Error","name":"Error","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
+
+//// case: an error in a streamed body that looks like a limit
+const { body } = await env.LOADER.load(worker(`export default { fetch() { return new Response(new ReadableStream({ async pull() {
+  throw Object.assign(new RangeError('Worker exceeded CPU time limit.'), { overloaded: true });
+} }, { highWaterMark: 0 })); } }`)).getEntrypoint().fetch('http://a/');
+return await new Response(body).text();
+//// => {"error":{"$":"RangeError","name":"RangeError","message":"Worker exceeded CPU time limit.","overloaded":true,"remote":true}}
+
+//// case: an error in a stream that was returned stays with its writer, though it looks like a limit
+const stream = await methods(env, `m() { return new ReadableStream({ type: 'bytes', async pull() {
+  throw Object.assign(new Error('Worker exceeded CPU time limit.'), { overloaded: true });
+} }); }`).m();
+return await new Response(stream).text();
+//// => {"error":{"$":"Error","name":"Error","message":"ReadableStream received over RPC disconnected prematurely."}}
+
 //// case: long names are distinct
 const code = (n) => () => worker(`export default { m() { return ${n}; } }`);
 const out = [];

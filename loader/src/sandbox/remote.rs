@@ -1,7 +1,7 @@
 //! What lives in the other process, as capabilities of this one.
 
 use std::any::Any;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use loaderd_runtime::rpc::plain::Plain;
 use loaderd_runtime::rpc::{Call, Capability, Message, Op, Reply, RpcError};
@@ -15,12 +15,20 @@ pub(super) struct RemoteCap {
     session: Arc<Session>,
     export: u64,
     scope: Scope,
+    /// Why its worker is gone, once it is.
+    gone: Arc<OnceLock<RpcError>>,
     counts_as_subrequest: bool,
 }
 
 impl RemoteCap {
-    pub(super) fn new(session: Arc<Session>, export: u64, scope: Scope, counts_as_subrequest: bool) -> Self {
-        Self { session, export, scope, counts_as_subrequest }
+    pub(super) fn new(
+        session: Arc<Session>,
+        export: u64,
+        scope: Scope,
+        gone: Arc<OnceLock<RpcError>>,
+        counts_as_subrequest: bool,
+    ) -> Self {
+        Self { session, export, scope, gone, counts_as_subrequest }
     }
 
     /// Whether it came over this connection, and so goes home over it.
@@ -35,6 +43,10 @@ impl RemoteCap {
 
 impl Capability for RemoteCap {
     fn call(&self, call: Call, reply: Reply) -> Option<Arc<dyn Capability>> {
+        if let Some(why) = self.gone.get() {
+            reply.send(Err(why.clone()));
+            return None;
+        }
         self.session.call(self.scope, Target::Export(self.export), call, reply)
     }
 

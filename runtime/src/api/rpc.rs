@@ -9,7 +9,7 @@ use crate::rpc::exports::Access;
 use crate::rpc::outgoing::Waits;
 use crate::rpc::serve::{self, Member, Settled, ThrownBy};
 use crate::rpc::state::{ImportError, Keep, RpcState, foreign};
-use crate::rpc::{CapKind, exports, outgoing};
+use crate::rpc::{CapKind, errors, exports, outgoing};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
 type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
@@ -20,6 +20,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "hasRpc", has_rpc)?;
     set_function(scope, native, "sendsEvents", sends_events)?;
     set_function(scope, native, "take", take)?;
+    set_function(scope, native, "failedBy", failed_by)?;
     set_function(scope, native, "drop", drop_import)?;
     set_function(scope, native, "dup", dup)?;
     set_function(scope, native, "export", export)?;
@@ -85,6 +86,13 @@ fn take<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut retu
     let call = id(arguments.get(0));
     if let Some(taken) = outgoing::take(scope, call) {
         returned.set(taken);
+    }
+}
+
+/// `failedBy(thrown)`: by what a call failed that its callee did not throw, as a number; `undefined` where it did.
+fn failed_by<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut returned: Returned<'_>) {
+    if let Some(by) = errors::failed_by(scope, arguments.get(0)) {
+        returned.set(by);
     }
 }
 

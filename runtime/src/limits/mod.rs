@@ -81,6 +81,12 @@ impl Cause {
         matches!(self, Self::ExceededCpu | Self::ExceededStartupCpu | Self::ExceededMemory | Self::ExceededWallTime)
     }
 
+    /// Whether its owner let go of it: nothing had gone wrong with it.
+    #[must_use]
+    pub fn by_owner(self) -> bool {
+        matches!(self, Self::Canceled | Self::Shutdown)
+    }
+
     /// As logs and metrics spell it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -55,6 +55,15 @@ pub(crate) fn to_js<'s>(scope: &mut v8::PinScope<'s, '_>, error: &RpcError) -> O
             new_error(scope, prototypes, name, message)?
         }
     };
+    let by = match error.cause {
+        Some(cause) if !cause.by_owner() => Some(FailedBy::End),
+        _ if error.disconnected => Some(FailedBy::Loss),
+        _ => None,
+    };
+    if let Some(by) = by {
+        let (key, value) = (mark(scope), v8::Integer::new_from_unsigned(scope, by as u32));
+        object.set_private(scope, key, value.into())?;
+    }
     for (flag, set) in [("remote", error.remote), ("overloaded", error.overloaded), ("durableObjectReset", error.reset)]
     {
         if set {
@@ -63,6 +72,32 @@ pub(crate) fn to_js<'s>(scope: &mut v8::PinScope<'s, '_>, error: &RpcError) -> O
         }
     }
     Some(object.into())
+}
+
+/// What a call failed by that its callee did not throw. JavaScript knows the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum FailedBy {
+    /// The isolate that was called met a limit, or failed.
+    End = 1,
+    /// Nobody was there any more.
+    Loss = 2,
+}
+
+/// Where errors carry a [`FailedBy`], which no program can give them.
+fn mark<'s>(scope: &mut v8::PinScope<'s, '_>) -> v8::Local<'s, v8::Private> {
+    let name = string(scope, "loaderd.failedBy");
+    v8::Private::for_api(scope, Some(name))
+}
+
+/// The [`FailedBy`] of what was thrown, or `undefined`.
+pub(crate) fn failed_by<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    thrown: v8::Local<'_, v8::Value>,
+) -> Option<v8::Local<'s, v8::Value>> {
+    let object = v8::Local::<v8::Object>::try_from(thrown).ok()?;
+    let key = mark(scope);
+    object.get_private(scope, key)
 }
 
 /// Throws an error in JavaScript.

@@ -275,8 +275,9 @@ impl ReplyOrLost {
 impl Drop for ReplyOrLost {
     fn drop(&mut self) {
         if let Some(reply) = self.reply.take() {
-            let why = self.isolate.shared().why_aborted(self.invocation);
-            reply.send(Err(why.unwrap_or_else(no_longer_running)));
+            let shared = self.isolate.shared();
+            let ended = || shared.cause_for(self.invocation).map(RpcError::ended);
+            reply.send(Err(shared.why_aborted(self.invocation).or_else(ended).unwrap_or_else(no_longer_running)));
         }
     }
 }

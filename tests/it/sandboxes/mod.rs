@@ -10,6 +10,7 @@ mod oversize;
 pub(crate) mod probes;
 mod processes;
 mod spent;
+mod streams;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -35,7 +36,14 @@ const FAKE: &str = "fake-sandbox";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let all = [processes::trials(), garbage::trials(), oversize::trials(), native_memory::trials(), spent::trials()];
+    let all = [
+        processes::trials(),
+        garbage::trials(),
+        oversize::trials(),
+        native_memory::trials(),
+        spent::trials(),
+        streams::trials(),
+    ];
     all.into_iter().flatten().collect()
 }
 

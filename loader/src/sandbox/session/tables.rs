@@ -1,7 +1,7 @@
 //! What both ends of a connection may refer to, and the bounds on it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use loaderd_runtime::rpc::{Answer, Call, Cap, Capability, Reply, RpcError};
 
@@ -44,6 +44,8 @@ pub(super) struct ScopeTables {
     pub(super) results: HashSet<u64>,
     /// Of `results`, those not answered yet.
     pub(super) running: usize,
+    /// Set once the worker is gone: what calls on its objects are answered.
+    pub(super) gone: Arc<OnceLock<RpcError>>,
 }
 
 pub(super) struct Question {
@@ -91,6 +93,8 @@ impl Session {
         let dropped: (Vec<Export>, Vec<Asked>) = {
             let mut tables = self.tables.lock();
             let Some(mine) = tables.scopes.remove(&scope) else { return };
+            // Once: the scope goes with it.
+            let _ = mine.gone.set(error.clone());
             (
                 mine.exports.iter().filter_map(|export| tables.exports.remove(export)).collect(),
                 mine.results.iter().filter_map(|question| tables.results.remove(question)).collect(),
@@ -137,7 +141,10 @@ impl Session {
     pub(in crate::sandbox) fn raise(&self, scope: Scope, cap: WireCap) -> Result<Cap, Malformed> {
         let session = self.me.upgrade().ok_or(Malformed::Unexpected("a frame after the end"))?;
         let target: Arc<dyn Capability> = match cap.place {
-            CapPlace::Sender(export) => Arc::new(RemoteCap::new(session, export, scope, cap.counts_as_subrequest)),
+            CapPlace::Sender(export) => {
+                let gone = self.tables.lock().scopes.entry(scope).or_default().gone.clone();
+                Arc::new(RemoteCap::new(session, export, scope, gone, cap.counts_as_subrequest))
+            }
             CapPlace::Receiver(export) => {
                 let tables = self.tables.lock();
                 match tables.exports.get(&export) {
