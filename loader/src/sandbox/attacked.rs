@@ -10,7 +10,7 @@ use loaderd_runtime::modules::WorkerSource;
 use loaderd_runtime::rpc::{Call, Cap, CapKind, Capability, Message, Op, Reply};
 
 use super::exit::Restart;
-use super::process::{Gone, Owner, Process};
+use super::process::{Gone, Owner, Process, Setup};
 use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
@@ -48,7 +48,9 @@ impl Capability for Host {
 pub fn attack(bytes: &[u8]) {
     let owner: Arc<dyn Owner> = Arc::new(Nobody);
     let room = SendRoom::new(SEND_QUEUES_BYTES_MAX);
-    let Ok((process, theirs)) = Process::unstarted(1, &IsolateConfig::default(), (1, 2), &room, &owner) else { return };
+    let isolate = IsolateConfig::default();
+    let setup = Setup { isolate: &isolate, isolates_warm: 1, isolates_max: 2, send_room: &room };
+    let Ok((process, theirs)) = Process::unstarted(1, &setup, &owner) else { return };
     let [started, ended, replied, reported] = [const { AtomicUsize::new(0) }; 4].map(Arc::new);
     let once = |count: &Arc<AtomicUsize>| {
         let count = count.clone();

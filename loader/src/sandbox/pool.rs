@@ -25,7 +25,7 @@ use parking_lot::{Condvar, Mutex};
 use self::queue::Queue;
 use super::exit::{RESTARTS, Restart};
 use super::place::Wish;
-use super::process::{Gone, Kill, NO_PROCESS, Owner, Process};
+use super::process::{Gone, Kill, NO_PROCESS, Owner, Process, Setup};
 use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
 use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
@@ -343,16 +343,13 @@ impl Shared {
         }
         let owner: Arc<dyn Owner> = self.me.upgrade()?;
         let id = self.started.fetch_add(1, Relaxed) + 1;
-        let isolates = (self.config.isolates_warm, self.config.isolates_warm + self.config.workers_per_process_max);
-        match Process::start(
-            id,
-            &self.image,
-            self.config.stderr,
-            &self.config.isolate,
-            isolates,
-            &self.send_room,
-            &owner,
-        ) {
+        let setup = Setup {
+            isolate: &self.config.isolate,
+            isolates_warm: self.config.isolates_warm,
+            isolates_max: self.config.isolates_warm + self.config.workers_per_process_max,
+            send_room: &self.send_room,
+        };
+        match Process::start(id, &self.image, self.config.stderr, &setup, &owner) {
             Ok(process) => {
                 state.processes.push(process.clone());
                 Some(process)

@@ -2,6 +2,7 @@
 
 mod role;
 mod spent;
+mod watch;
 
 use std::collections::HashMap;
 use std::io;
@@ -20,6 +21,7 @@ use tokio::runtime::Handle;
 
 use self::role::BrokerRole;
 use self::spent::Invocations;
+use self::watch::Life;
 use super::child::FRAME_BYTES_MAX;
 use super::exit::{self, Restart};
 use super::follow::Follower;
@@ -32,46 +34,8 @@ use crate::confine::launch::{Image, Stderr};
 use crate::error::LoaderError;
 use crate::placement::OnInvocationEnd;
 
-/// How long after its end a Worker's thread may stay busy before its callers are answered all the same.
-pub(super) const ANSWER_GRACE: Duration = Duration::from_millis(150);
-
-/// How long after its end a Worker's thread may stay busy before its process is killed for it. Longer than the other:
-/// a thread that is only short of processor time must not cost its neighbours their process.
-pub(super) const KILL_GRACE: Duration = Duration::from_millis(1_000);
-
-/// The same where its process has used less than [`KILL_CPU`] since its callers were answered: it was kept from running,
-/// or waits for something.
-const KILL_GRACE_STARVED: Duration = Duration::from_millis(5_000);
-
-/// CPU time with which a Worker that does not come to its end is taken to be in a builtin that ignores it. Taking down
-/// the largest heap takes less.
-const KILL_CPU: Duration = Duration::from_millis(300);
-
-/// How long a process may not answer before it counts as hung.
-pub(super) const PONG_WITHIN: Duration = Duration::from_secs(10);
-
-/// How long after a Worker's end, at most, a runtime may not get round to reading what its process says: then the thread that
-/// serves the connection does, as it does when the process seems not to answer.
-const READ_WITHIN: Duration = Duration::from_millis(50);
-
-/// How long a process may take to answer before others are preferred to it, also such as have to be started for that. One that
-/// runs answers within milliseconds; one that is short of processor time loses nothing but a Worker that it would be slow with.
-const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
-
-/// How long after an answer a process that is given a Worker is asked again. Others are asked every second.
-const ASK_AFTER: Duration = Duration::from_millis(250);
-
-/// How long a process may not answer before it is given nothing at all.
-const SILENT_AFTER: Duration = Duration::from_secs(3);
-
-/// How long a process may take to greet before it counts as hung. Longer, since a busy machine starts programs slowly.
-pub(super) const GREET_WITHIN: Duration = Duration::from_secs(30);
-
 /// What those are told who wait for a process where none can be had.
 pub(super) const NO_PROCESS: &str = "no sandbox process can be started";
-
-/// A page of memory, as `/proc` counts them on the processors we build for.
-const PAGE_BYTES: u64 = 4096;
 
 /// Told when a process has room again, or is no more.
 pub(super) trait Owner: Send + Sync + 'static {
@@ -138,26 +102,27 @@ pub(super) struct Process {
     owner: Weak<dyn Owner>,
 }
 
-/// A process's signs of life.
-struct Life {
-    /// When it gave the last one, or was started.
-    seen: Instant,
-    /// When it was first asked for another, once it had greeted.
-    asked: Option<Instant>,
+/// What a process is to be.
+pub(super) struct Setup<'a> {
+    pub(super) isolate: &'a IsolateConfig,
+    /// Never-used isolates that it keeps ready.
+    pub(super) isolates_warm: usize,
+    /// Isolates that it has at most.
+    pub(super) isolates_max: usize,
+    /// Where what is sent to it waits.
+    pub(super) send_room: &'a Arc<SendRoom>,
 }
 
 impl Process {
-    /// Starts a process on a thread of its own. Workers can be loaded into it at once: what is sent waits, in `send_room`.
+    /// Starts a process on a thread of its own. Workers can be loaded into it at once: what is sent waits.
     pub(super) fn start(
         id: u64,
         image: &Arc<Image>,
         stderr: Stderr,
-        isolate: &IsolateConfig,
-        isolates: (usize, usize),
-        send_room: &Arc<SendRoom>,
+        setup: &Setup<'_>,
         owner: &Arc<dyn Owner>,
     ) -> io::Result<Arc<Self>> {
-        let (process, theirs) = Self::unstarted(id, isolate, isolates, send_room, owner)?;
+        let (process, theirs) = Self::unstarted(id, setup, owner)?;
         let (image, running, owner) = (image.clone(), process.clone(), owner.clone());
         // The child dies with the thread that launched it, so that thread serves it to the end.
         std::thread::Builder::new().name("sandbox-broker".into()).spawn(move || {
@@ -169,16 +134,10 @@ impl Process {
     }
 
     /// A process that was greeted and does not run, and its end of the socket.
-    pub(super) fn unstarted(
-        id: u64,
-        isolate: &IsolateConfig,
-        isolates: (usize, usize),
-        send_room: &Arc<SendRoom>,
-        owner: &Arc<dyn Owner>,
-    ) -> io::Result<(Arc<Self>, OwnedFd)> {
+    pub(super) fn unstarted(id: u64, setup: &Setup<'_>, owner: &Arc<dyn Owner>) -> io::Result<(Arc<Self>, OwnedFd)> {
         let (ours, theirs) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::SOCK_CLOEXEC)?;
         let role = Arc::new(BrokerRole { process: OnceLock::new(), owner: Arc::downgrade(owner) });
-        let (sender, receiver) = (Sender::new(ours, send_room)?, Receiver::new(FRAME_BYTES_MAX));
+        let (sender, receiver) = (Sender::new(ours, setup.send_room)?, Receiver::new(FRAME_BYTES_MAX));
         let session = Session::new(sender, receiver, FRAME_BYTES_MAX, Box::new(role.clone()));
         let process = Arc::new(Self {
             id,
@@ -202,18 +161,17 @@ impl Process {
             pid: AtomicI32::new(0),
             pidfd: OnceLock::new(),
             launch_layers: OnceLock::new(),
-            life: Mutex::new(Life { seen: Instant::now(), asked: None }),
+            life: Mutex::new(Life::begins()),
             owner: Arc::downgrade(owner),
         });
         let _ = role.process.set(Arc::downgrade(&process));
-        let (warm, max) = isolates;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let _ = session.send(0, |frame| {
             let mut hello = frame.init_hello();
             hello.set_version(PROTOCOL_VERSION);
-            hello.set_isolates_warm(count(warm));
-            hello.set_isolates_max(count(max));
-            wire::write_isolate_config(isolate, hello.init_isolate());
+            hello.set_isolates_warm(count(setup.isolates_warm));
+            hello.set_isolates_max(count(setup.isolates_max));
+            wire::write_isolate_config(setup.isolate, hello.init_isolate());
         });
         Ok((process, theirs))
     }
@@ -436,48 +394,6 @@ impl Process {
         self.welcomed.load(SeqCst)
     }
 
-    /// Whether it has answered what it was asked last, or still has time to: one that does not may be stopped, or short of
-    /// processor time.
-    pub(super) fn answers(&self) -> bool {
-        self.life.lock().asked.is_none_or(|asked| asked.elapsed() <= ANSWERS_WITHIN)
-    }
-
-    /// Whether it has not answered for so long that it is most likely to be stopped.
-    pub(super) fn is_silent(&self) -> bool {
-        self.life.lock().asked.is_some_and(|asked| asked.elapsed() > SILENT_AFTER)
-    }
-
-    /// It gave a sign of life.
-    fn lives(&self) {
-        *self.life.lock() = Life { seen: Instant::now(), asked: None };
-    }
-
-    /// Asks for a sign of life, if the last one is not from just now: so that it is known soon whether the Worker that it is
-    /// given should be the last one.
-    pub(super) fn ask(&self) {
-        let is_due = {
-            let life = self.life.lock();
-            self.is_welcomed() && life.asked.is_none() && life.seen.elapsed() >= ASK_AFTER
-        };
-        if is_due {
-            self.send_ping(Instant::now());
-        }
-    }
-
-    /// It has greeted, and was asked for a sign of life so long ago.
-    #[cfg(test)]
-    pub(super) fn was_asked(&self, ago: Duration) {
-        self.welcomed.store(true, SeqCst);
-        self.life.lock().asked = Instant::now().checked_sub(ago);
-    }
-
-    fn send_ping(&self, now: Instant) {
-        if self.welcomed.load(SeqCst) {
-            self.life.lock().asked.get_or_insert(now);
-        }
-        let _ = self.session.send(0, |mut frame| frame.set_ping(self.id));
-    }
-
     /// Whether it takes no more Workers.
     pub(super) fn is_closed(&self) -> bool {
         self.retired.load(SeqCst) || self.killed.get().is_some() || self.lost.load(SeqCst)
@@ -512,75 +428,6 @@ impl Process {
         }
     }
 
-    /// Answers those who wait for Workers that outlived their end, and kills the process for one that does so for
-    /// long; returns the CPU time that it used from the one to the other, if it did.
-    pub(super) fn kill_if_stuck(&self, now: Instant) -> Option<Duration> {
-        if self.killed.get().is_some() {
-            return None;
-        }
-        if !self.answers() || self.workers.lock().values().any(|worker| worker.ended_for(now) >= READ_WITHIN) {
-            self.follower.stop(&self.session);
-        }
-        let ended: Vec<Arc<RemoteWorker>> =
-            self.workers.lock().values().filter(|worker| worker.ended_for(now) >= ANSWER_GRACE).cloned().collect();
-        for worker in &ended {
-            worker.answer_all(self.cpu_time());
-        }
-        let used = |worker: &RemoteWorker| self.cpu_time().saturating_sub(worker.cpu_time_when_answered());
-        let stuck = ended.iter().find(|worker| {
-            let ended_for = worker.ended_for(now);
-            ended_for >= KILL_GRACE_STARVED || (ended_for >= KILL_GRACE && used(worker) >= KILL_CPU)
-        })?;
-        let abandoned = used(stuck);
-        for worker in ended.iter().filter(|worker| worker.cause().is_some_and(Cause::is_cpu)) {
-            // Its thread never came to count that itself. Without what it used until its callers were answered.
-            overshoot::record(used(worker));
-        }
-        self.kill(Kill::For(Restart::Stuck), not_at_fault());
-        Some(abandoned)
-    }
-
-    /// Whether a Worker in it was ended and is not gone.
-    pub(super) fn has_ending(&self) -> bool {
-        self.workers.lock().values().any(|worker| worker.ending())
-    }
-
-    /// Asks for a sign of life; kills the process when it has given none for long.
-    pub(super) fn ping(&self, now: Instant) -> bool {
-        let patience = if self.welcomed.load(SeqCst) { PONG_WITHIN } else { GREET_WITHIN };
-        let silent = now.saturating_duration_since(self.life.lock().seen);
-        if silent > patience / 2 {
-            self.follower.stop(&self.session);
-        }
-        if silent > patience {
-            self.kill(Kill::For(Restart::Hung), hung());
-            return true;
-        }
-        self.send_ping(now);
-        false
-    }
-
-    /// CPU time that it has used; none when unknown.
-    fn cpu_time(&self) -> Duration {
-        let pid = nix::unistd::Pid::from_raw(self.pid.load(SeqCst));
-        if pid.as_raw() == 0 {
-            return Duration::ZERO;
-        }
-        let clock = nix::time::clock_getcpuclockid(pid).and_then(nix::time::clock_gettime);
-        clock.map_or(Duration::ZERO, Duration::from)
-    }
-
-    /// Resident memory, in bytes; 0 when unknown.
-    pub(super) fn rss_bytes(&self) -> u64 {
-        let pid = self.pid.load(SeqCst);
-        if pid == 0 {
-            return 0;
-        }
-        let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-        let pages: u64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);
-        pages * PAGE_BYTES
-    }
-
     /// The system's number of the process; 0 when it does not run.
     pub(super) fn pid(&self) -> i32 {
         self.pid.load(SeqCst)
@@ -596,13 +443,5 @@ fn not_at_fault() -> RpcError {
             "Error",
             "The sandbox process of this Worker ended because of another Worker in it; this Worker was not at fault.",
         )
-    }
-}
-
-fn hung() -> RpcError {
-    RpcError {
-        disconnected: true,
-        cause: Some(Cause::Shutdown),
-        ..RpcError::new("Error", "The sandbox process of this Worker did not answer and was ended.")
     }
 }

@@ -14,7 +14,9 @@ fn pool(processes: usize, configure: impl FnOnce(&mut SandboxConfig)) -> io::Res
     let owner: Arc<dyn Owner> = shared.clone();
     let mut ends = Vec::new();
     for id in 1..=processes as u64 {
-        let (process, theirs) = Process::unstarted(id, &IsolateConfig::default(), (1, 2), &shared.send_room, &owner)?;
+        let setup =
+            Setup { isolate: &shared.config.isolate, isolates_warm: 1, isolates_max: 2, send_room: &shared.send_room };
+        let (process, theirs) = Process::unstarted(id, &setup, &owner)?;
         shared.state.lock().processes.push(process);
         ends.push(theirs);
     }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 pub(in crate::sandbox) const SEND_QUEUES_BYTES_MAX: usize = 1 << 30;
 
 /// Bytes that may wait for each, whatever waits for the others: one whose peer reads is not given up because of those
-/// whose peers do not.
-pub(super) const ALWAYS_BYTES: usize = 1 << 20;
+/// whose peers do not, and one that has not begun to read has its greeting.
+pub(super) const ALWAYS_BYTES: usize = 4 << 20;
 
 /// See the module.
 #[derive(Debug)]
