@@ -140,4 +140,4 @@ fn throw(scope: &mut v8::PinScope<'_, '_>) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

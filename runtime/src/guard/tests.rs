@@ -67,7 +67,8 @@ const CASES: &[(Callback, &str)] = &[
 
 const GARBAGE: &str = "let kept; for (;;) kept = Array.from({ length: 1e5 }, (_, n) => ({ n }))";
 
-fn code(statements: &str) -> LoadCode {
+/// A module whose function runs these statements.
+pub(crate) fn code(statements: &str) -> LoadCode {
     let main = format!(
         "import source wasm from 'm.wasm';
          import text from 'm.txt';
@@ -103,7 +104,7 @@ fn code(statements: &str) -> LoadCode {
 }
 
 /// An isolate, and what it will say of its end.
-fn isolate() -> (Isolate, Receiver<Cause>) {
+pub(crate) fn isolate() -> (Isolate, Receiver<Cause>) {
     let config = IsolateConfig { memory_bytes_max: 32 << 20, ..IsolateConfig::default() };
     let isolate = Isolate::spawn(config).expect("a thread");
     let (ended, end) = mpsc::channel();
@@ -111,14 +112,18 @@ fn isolate() -> (Isolate, Receiver<Cause>) {
     (isolate, end)
 }
 
-/// Runs the module's function.
-fn run(isolate: &Isolate) -> Result<(), RpcError> {
+/// Starts the module's function; what it will answer.
+pub(crate) fn start(isolate: &Isolate) -> Receiver<Result<(), RpcError>> {
     let (answered, answer) = mpsc::channel();
     let reply = Reply::new(move |answer| answered.send(answer.result.map(drop)).expect("the test waits"));
     let arguments = Plain::arguments(vec![Plain::Undefined]).expect("one argument");
     let call = Call::new(vec!["run".into()], Op::Call(arguments));
     isolate.entrypoint(EntrypointSpec::default()).invoke(call, reply, None);
-    answer.recv().expect("an answer")
+    answer
+}
+
+fn run(isolate: &Isolate) -> Result<(), RpcError> {
+    start(isolate).recv().expect("an answer")
 }
 
 /// Whether something can still be done on the isolate's thread.

@@ -2,13 +2,14 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
 use super::queue::{self, Queue};
+use super::running::{Running, Scope};
 use super::{EntrypointSpec, Idle, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::guard::callbacks;
 use crate::invocation::meter::Meter;
@@ -56,15 +57,6 @@ pub(crate) struct Invoke {
     pub(crate) on_end: Option<OnEnd>,
 }
 
-/// The budget a turn runs under, so that the watchdog knows what to call its excess.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Scope {
-    Startup = 0,
-    Invocation = 1,
-    DynamicImport = 2,
-}
-
 /// Durable Objects of one isolate.
 pub(crate) const OBJECTS_MAX: usize = 100_000;
 
@@ -99,8 +91,7 @@ pub(crate) struct Shared {
     inbox_len_max: usize,
     /// 0, or why it ended and by whose doing, 0 when it was no invocation's (see [`ended`]). Written once.
     end: AtomicU64,
-    scope: AtomicU8,
-    running: AtomicU64,
+    running: Running,
     v8: OnceLock<v8::IsolateHandle>,
     on_end: Mutex<Vec<OnIsolateEnd>>,
     /// Replies owed, by key, and the one who waits for the load: kept here so that the watchdog can answer them when
@@ -130,8 +121,7 @@ impl Shared {
             waiting: AtomicUsize::new(0),
             inbox_len_max,
             end: AtomicU64::new(0),
-            scope: AtomicU8::new(Scope::Startup as u8),
-            running: AtomicU64::new(0),
+            running: Running::new(),
             v8: OnceLock::new(),
             on_end: Mutex::new(Vec::new()),
             replies: Mutex::default(),
@@ -271,15 +261,14 @@ impl Shared {
         let _ = self.v8.set(handle);
     }
 
-    /// Notes what runs, for the cause of a limit it may meet.
-    pub(crate) fn set_running(&self, scope: Scope, invocation: Option<InvocationId>) {
-        self.scope.store(scope as u8, SeqCst);
-        self.running.store(invocation.unwrap_or(0), SeqCst);
+    /// Notes which turn runs, for the cause of a limit it may meet.
+    pub(crate) fn set_running(&self, turn: u64, scope: Scope, invocation: Option<InvocationId>) {
+        self.running.begin(turn, scope, invocation);
     }
 
     /// Notes what the running invocation's turn does now.
     pub(crate) fn set_scope(&self, scope: Scope) {
-        self.scope.store(scope as u8, SeqCst);
+        self.running.set_scope(scope);
     }
 
     /// Why the isolate was ended, if it was.
@@ -302,17 +291,10 @@ impl Shared {
         }
     }
 
-    /// Ends the isolate for a limit the running scope met.
+    /// Ends the isolate for the limit that the turn on its own thread met.
     pub(crate) fn end_running(&self) {
-        let running = self.running.load(SeqCst);
-        let scope = self.scope.load(SeqCst);
-        if scope == Scope::Startup as u8 {
-            self.end_by(Cause::ExceededStartupCpu, 0);
-        } else if scope == Scope::DynamicImport as u8 {
-            self.end_by(Cause::ExceededStartupCpu, running);
-        } else {
-            self.end_by(Cause::ExceededCpu, running);
-        }
+        let (cause, culprit) = self.running.excess();
+        self.end_by(cause, culprit);
     }
 
     fn end_by(&self, cause: Cause, culprit: InvocationId) {
@@ -399,8 +381,8 @@ fn how(end: u64) -> Option<(Cause, InvocationId)> {
 }
 
 impl Expire for Shared {
-    fn expire(&self, _turn: u64) {
-        self.end_running();
+    fn expire(&self, turn: u64) {
+        self.running.if_runs(turn, |(cause, culprit)| self.end_by(cause, culprit));
     }
 
     fn ending(&self) -> bool {
@@ -418,7 +400,7 @@ impl Expire for Shared {
     fn ignored(&self, thread_ns: Option<u64>) {
         let cause = self.cause().unwrap_or(Cause::Shutdown);
         let cause_for = |invocation| self.cause_for(invocation).unwrap_or(cause);
-        let (running, turn_ns) = (self.running.load(SeqCst), self.turn.used_ns(thread_ns.unwrap_or(0)));
+        let (running, turn_ns) = (self.running.invocation(), self.turn.used_ns(thread_ns.unwrap_or(0)));
         let turn_of = |invocation| if invocation == running { turn_ns } else { 0 };
         let meters = std::mem::take(&mut *self.meters.lock());
         let owed = std::mem::take(&mut *self.replies.lock());

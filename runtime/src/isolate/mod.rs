@@ -8,7 +8,10 @@ mod hung;
 mod idle;
 pub(crate) mod inbox;
 mod queue;
+mod running;
 pub(crate) mod state;
+#[cfg(test)]
+mod tests;
 mod thread;
 pub(crate) mod timers;
 

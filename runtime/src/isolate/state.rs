@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::inbox::{Scope, Shared};
+use super::inbox::Shared;
+use super::running::Scope;
 use super::timers::Timers;
 use super::{ClockPolicy, HangPolicy, Isolate};
 use crate::channel::Channels;

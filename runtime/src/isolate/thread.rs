@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::hung::Suspects;
-use super::inbox::{Invoke, Item, LoadDone, Scope, Shared};
+use super::inbox::{Invoke, Item, LoadDone, Shared};
+use super::running::Scope;
 use super::state::{IsolateState, Worker};
 use super::timers::Timer;
 use super::{EntrypointSpec, HangPolicy, IsolateConfig, LoadCode, LoadError, LoadPhase, LoadReport, SpawnError, Uses};
 use crate::channel::InvocationReport;
 use crate::compat::Flag;
 use crate::error::Blame;
-use crate::invocation::{InvocationState, OnEnd};
+use crate::invocation::{InvocationId, InvocationState, OnEnd};
 use crate::limits::cpu::{ThreadClock, nanos, this_thread_ns};
 use crate::limits::overshoot;
 use crate::limits::watchdog::Registration;
@@ -24,7 +25,7 @@ use crate::trace::TraceStart;
 use crate::trace::tracer::Tracer;
 use crate::vm::Vm;
 
-/// CPU budget of turns that belong to no invocation: releasing objects, running finalizers.
+/// CPU budget of turns that are no invocation's: letting go of what one has left, running finalizers meanwhile.
 const HOUSEKEEPING_CPU: Duration = Duration::from_secs(1);
 
 /// V8's own tasks run after a turn; more than this many wait for the next one.
@@ -90,7 +91,8 @@ struct Thread {
 enum Payer {
     Startup(Duration),
     Invocation(Rc<InvocationState>),
-    Housekeeping,
+    /// What is left to do when an invocation is over; nobody's where there was none.
+    Housekeeping(Option<InvocationId>),
 }
 
 impl Thread {
@@ -124,7 +126,7 @@ impl Thread {
                 self.invoke(*invoke);
             }
             Item::Task { invocation: None, run } => {
-                self.run_turn(Payer::Housekeeping, |scope| run(scope));
+                self.run_turn(Payer::Housekeeping(None), |scope| run(scope));
             }
             Item::Task { invocation: Some(id), run } => {
                 if let Some(invocation) = self.vm.state.invocation(id) {
@@ -293,21 +295,23 @@ impl Thread {
             self.shared.object_ended(id, invocation.aborted().as_ref());
         }
         invocation.finish(cause);
-        self.run_turn(Payer::Housekeeping, |scope| glue::invocation_ended(scope, id));
+        self.run_turn(Payer::Housekeeping(Some(id)), |scope| glue::invocation_ended(scope, id));
     }
 
     /// Runs `work` and the microtasks it leaves, within the payer's budget; returns the CPU time used, which has
     /// been charged.
     fn run_turn(&mut self, payer: Payer, work: impl for<'s, 'i> FnOnce(&mut v8::PinScope<'s, 'i>)) -> Duration {
-        let (scope_kind, invocation, budget_ns) = match &payer {
+        let (scope_kind, whose, budget_ns) = match &payer {
             Payer::Startup(budget) => (Scope::Startup, None, Some(nanos(*budget))),
-            Payer::Housekeeping => (Scope::Invocation, None, Some(nanos(HOUSEKEEPING_CPU))),
-            Payer::Invocation(invocation) => {
-                (Scope::Invocation, Some(invocation.clone()), invocation.cpu_remaining_ns())
-            }
+            Payer::Housekeeping(whose) => (Scope::Housekeeping, *whose, Some(nanos(HOUSEKEEPING_CPU))),
+            Payer::Invocation(invocation) => (Scope::Invocation, Some(invocation.id), invocation.cpu_remaining_ns()),
+        };
+        let invocation = match &payer {
+            Payer::Invocation(invocation) => Some(invocation.clone()),
+            Payer::Startup(_) | Payer::Housekeeping(_) => None,
         };
         self.turn += 1;
-        self.shared.set_running(scope_kind, invocation.as_ref().map(|invocation| invocation.id));
+        self.shared.set_running(self.turn, scope_kind, whose);
         self.vm.state.begin_turn(invocation);
         let started = this_thread_ns();
         self.vm.state.set_turn_started_ns(started);
