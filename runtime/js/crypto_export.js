@@ -1,7 +1,9 @@
 // Keys leaving: raw bytes, DER and JSON Web Keys (Web Cryptography 14.3.10).
 'use strict';
 const { Uint8Array } = primordials;
-const { materialOf, find, fail, encode64, okpPrefix, rsaAlg, CURVES } = load('crypto_key');
+const { CURVES, encode64, fail, find } = load('crypto_algorithms');
+const { materialOf } = load('crypto_key');
+const { okpPrefix, rsaAlg } = load('crypto_import');
 
 function exportKey(format, key) {
   const { known } = find(key.algorithm.name, 'export');

@@ -11,7 +11,9 @@ const PBKDF2_ITERATIONS_MAX = 100000;
 // The most bytes one derivation may give.
 const DERIVED_BYTES_MAX = 1 << 20;
 
+const algorithms = () => load('crypto_algorithms');
 const keys = () => load('crypto_key');
+const importing = () => load('crypto_import');
 
 function isBufferSource(value) {
   return isView(value) || native.isBuffer(value);
@@ -40,7 +42,7 @@ function checkUsages(method, value, index) {
 
 // The operation's algorithm must be the key's, and the key must allow the operation.
 function authorize(algorithm, key, usage) {
-  const { identifier, fail } = keys();
+  const { identifier, fail } = algorithms();
   const wanted = identifier(algorithm);
   const name = `${wanted.name}`;
   if (name.toLowerCase() !== key.algorithm.name.toLowerCase()) {
@@ -55,7 +57,8 @@ function authorize(algorithm, key, usage) {
 // --- ciphers ------------------------------------------------------------------------------------------------------
 
 function cipher(encrypt, wanted, key, data) {
-  const { required, bytesOf, materialOf, fail } = keys();
+  const { required, bytesOf, fail } = algorithms();
+  const { materialOf } = keys();
   const { name } = key.algorithm;
   const material = materialOf(key);
   const input = bytesOf(data);
@@ -116,12 +119,12 @@ function callHash(wanted) {
         'on the key. This differs from other WebCrypto algorithms for historical reasons.)',
     );
   }
-  return keys().hashName(wanted.hash);
+  return algorithms().hashName(wanted.hash);
 }
 
 function saltLength(wanted, key) {
   if (key.algorithm.name === 'RSASSA-PKCS1-v1_5') return -1;
-  const { fail } = keys();
+  const { fail } = algorithms();
   if (wanted.saltLength === undefined) {
     fail('DataError', 'Failed to provide salt for RSA-PSS key operation which requires a salt');
   }
@@ -131,7 +134,8 @@ function saltLength(wanted, key) {
 }
 
 function sign(wanted, key, data) {
-  const { materialOf, fail } = keys();
+  const { fail } = algorithms();
+  const { materialOf } = keys();
   const material = materialOf(key);
   const { name } = key.algorithm;
   if (name === 'HMAC') return native.hmac(key.algorithm.hash.name, material, data);
@@ -153,7 +157,8 @@ function sign(wanted, key, data) {
 }
 
 function verify(wanted, key, signature, data) {
-  const { materialOf, fail } = keys();
+  const { fail } = algorithms();
+  const { materialOf } = keys();
   const material = materialOf(key);
   const { name } = key.algorithm;
   if (name === 'HMAC') {
@@ -178,7 +183,8 @@ function verify(wanted, key, signature, data) {
 
 // `length` is in bits, or null for all there is.
 function deriveBits(wanted, key, length) {
-  const { materialOf, required, hashName, bytesOf, isCryptoKey, fail } = keys();
+  const { required, hashName, bytesOf, fail } = algorithms();
+  const { materialOf, isCryptoKey } = keys();
   const { name } = key.algorithm;
   const material = materialOf(key);
   if (name === 'PBKDF2' || name === 'HKDF') {
@@ -235,7 +241,7 @@ function deriveBits(wanted, key, length) {
 
 // How many bits a derived key takes; null for as many as there are.
 function keyLength(algorithm) {
-  const { identifier, hashName, required, fail } = keys();
+  const { identifier, hashName, required, fail } = algorithms();
   const wanted = identifier(algorithm);
   const name = `${wanted.name}`.toUpperCase();
   if (name === 'HKDF' || name === 'PBKDF2') return null;
@@ -300,7 +306,7 @@ class SubtleCrypto {
     checkData('digest', data, 2);
     const result = native.digest(name.toUpperCase(), data);
     if (result === undefined) {
-      keys().fail('NotSupportedError', 'Unrecognized or unimplemented digest algorithm requested.');
+      algorithms().fail('NotSupportedError', 'Unrecognized or unimplemented digest algorithm requested.');
     }
     return result;
   }
@@ -318,7 +324,7 @@ class SubtleCrypto {
     const usages = checkUsages('deriveKey', keyUsages, 5);
     const wanted = authorize(algorithm, baseKey, 'deriveKey');
     const bits = deriveBits(wanted, baseKey, keyLength(derivedKeyAlgorithm));
-    return keys().importKey('raw', bits, derivedKeyAlgorithm, !!extractable, usages);
+    return importing().importKey('raw', bits, derivedKeyAlgorithm, !!extractable, usages);
   }
   async deriveBits(algorithm, baseKey, length) {
     if (!(#brand in this)) illegalInvocation();
@@ -335,7 +341,7 @@ class SubtleCrypto {
     if (arguments.length < 3) badArgument('SubtleCrypto', 'importKey', 3, 'string or ImportKeyAlgorithm');
     if (arguments.length < 4) badArgument('SubtleCrypto', 'importKey', 4, 'boolean');
     const usages = checkUsages('importKey', keyUsages, 5);
-    return keys().importKey(`${format}`, keyData, algorithm, !!extractable, usages);
+    return importing().importKey(`${format}`, keyData, algorithm, !!extractable, usages);
   }
   async exportKey(format, key) {
     if (!(#brand in this)) illegalInvocation();
@@ -349,7 +355,8 @@ class SubtleCrypto {
     checkKey('wrapKey', key, 2);
     checkKey('wrapKey', wrappingKey, 3);
     const wanted = authorize(wrapAlgorithm, wrappingKey, 'wrapKey');
-    const { materialOf, fail } = keys();
+    const { fail } = algorithms();
+    const { materialOf } = keys();
     const exported = load('crypto_export').exportKey(`${format}`, key);
     const bytes = native.isBuffer(exported) ? new Uint8Array(exported) : load('encoding').utf8(primordials.jsonStringify(exported));
     if (wrappingKey.algorithm.name !== 'AES-KW') return cipher(true, wanted, wrappingKey, bytes);
@@ -363,7 +370,8 @@ class SubtleCrypto {
     checkKey('unwrapKey', unwrappingKey, 3);
     const usages = checkUsages('unwrapKey', keyUsages, 7);
     const wanted = authorize(unwrapAlgorithm, unwrappingKey, 'unwrapKey');
-    const { importKey, materialOf, fail } = keys();
+    const { fail } = algorithms();
+    const { materialOf } = keys();
     if (unwrappingKey.algorithm.name === 'AES-KW') checkUnwrapped(wrappedKey.byteLength, fail);
     const bytes =
       unwrappingKey.algorithm.name === 'AES-KW'
@@ -378,7 +386,7 @@ class SubtleCrypto {
       }
       if (typeof data !== 'object' || data === null) fail('DataError', 'Missing "kty" field or corrupt JSON unwrapping key?');
     }
-    return importKey(`${format}`, data, unwrappedKeyAlgorithm, !!extractable, usages);
+    return importing().importKey(`${format}`, data, unwrappedKeyAlgorithm, !!extractable, usages);
   }
   timingSafeEqual(a, b) {
     if (!(#brand in this)) illegalInvocation();

@@ -130,6 +130,8 @@ pub(super) static ROOMS: &[Room] = &[
     library("node_assert", include_str!("../../js/node/assert.js"), None),
     library("node_async_hooks", include_str!("../../js/node/async_hooks.js"), Some(async_context::install_hooks)),
     library("node_buffer", include_str!("../../js/node/buffer.js"), Some(buffer::install)),
+    library("node_buffer_encodings", include_str!("../../js/node/buffer_encodings.js"), None),
+    library("node_buffer_methods", include_str!("../../js/node/buffer_methods.js"), Some(buffer::install)),
     library("node_buffer_numbers", include_str!("../../js/node/buffer_numbers.js"), None),
     library("node_process", include_str!("../../js/node/process.js"), None),
     library("node_test", include_str!("../../js/node/test.js"), None),
@@ -394,6 +396,8 @@ pub(super) static ROOMS: &[Room] = &[
         on_global: &[],
         native: Some(websocket::install),
     },
+    library("crypto_algorithms", include_str!("../../js/crypto_algorithms.js"), None),
+    library("crypto_import", include_str!("../../js/crypto_import.js"), Some(crypto::install_keys)),
     library("crypto_export", include_str!("../../js/crypto_export.js"), Some(crypto::install_keys)),
     library(
         "crypto_digest_stream",
