@@ -164,6 +164,8 @@ struct State {
     closing: bool,
     /// Something is ending.
     look: bool,
+    /// Somebody waits, and the supervisor knows: it lets go of those that nobody wants any more.
+    looked_after: bool,
 }
 
 impl State {
@@ -178,6 +180,7 @@ impl State {
             layers: None,
             closing: false,
             look: false,
+            looked_after: false,
         }
     }
 

@@ -31,6 +31,10 @@ impl Shared {
                 process.active.fetch_add(1, SeqCst);
                 placed.push((process, wish));
             }
+            if passed_over > 0 && !state.looked_after {
+                state.looked_after = true;
+                self.bell.notify_one();
+            }
             placed
         };
         for (process, wish) in placed {

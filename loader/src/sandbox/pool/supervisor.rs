@@ -22,7 +22,8 @@ pub(super) fn supervise(pool: &Weak<Shared>) {
         let processes = {
             let mut state = shared.state.lock();
             if !state.look && !state.closing {
-                let pause = if state.waiting.is_empty() { PING } else { LOOK };
+                state.looked_after = !state.waiting.is_empty();
+                let pause = if state.looked_after { LOOK } else { PING };
                 shared.bell.wait_for(&mut state, pause);
             }
             if state.closing {
