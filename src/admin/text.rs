@@ -69,6 +69,11 @@ pub(crate) fn metrics(engine: &Engine, executor: &CodeExecutor) -> String {
     if let Some(sandboxes) = sandboxes {
         page.gauge(POOLED.0, POOLED.1, sandboxes.isolates_warm);
         page.gauge("loaderd_sandbox_processes", "Sandbox processes alive.", sandboxes.processes);
+        page.gauge(
+            "loaderd_sandbox_processes_silent",
+            "Sandbox processes alive that do not give a sign of life in time.",
+            sandboxes.silent,
+        );
         page.gauge("loaderd_sandbox_workers", "Workers in sandbox processes.", sandboxes.workers);
         page.gauge("loaderd_sandbox_waiting", "Workers that wait for a sandbox process.", sandboxes.waiting);
         page.counter("loaderd_sandbox_started_total", "Sandbox processes started.", sandboxes.started);

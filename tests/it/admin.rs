@@ -52,6 +52,7 @@ const FAMILIES: &[(&str, &str)] = &[
 /// The same, where there are sandbox processes.
 const SANDBOX_FAMILIES: &[(&str, &str)] = &[
     ("loaderd_sandbox_processes", "gauge"),
+    ("loaderd_sandbox_processes_silent", "gauge"),
     ("loaderd_sandbox_started_total", "counter"),
     ("loaderd_sandbox_restarts_total", "counter"),
     ("loaderd_sandbox_abandoned_cpu_seconds_total", "counter"),
