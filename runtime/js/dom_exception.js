@@ -94,4 +94,4 @@ constants(DOMException, {
   DATA_CLONE_ERR: 25,
 });
 
-return { DOMException, isDOMException };
+return { __proto__: null, DOMException, isDOMException };

@@ -400,6 +400,7 @@ function ungate(object) {
 }
 
 return {
+  __proto__: null,
   RpcStub,
   RpcPromise,
   RpcProperty,

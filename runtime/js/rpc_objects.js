@@ -87,6 +87,7 @@ function disposerOf(object) {
 }
 
 return {
+  __proto__: null,
   isObject,
   hasOwn,
   define,

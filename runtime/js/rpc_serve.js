@@ -195,4 +195,4 @@ function succeed(value, reply, result) {
   if (!native.onRelease(result, () => disposeAll(given))) disposeAll(given);
 }
 
-return { serve, answer, asOwn, callMember, lookup, RESERVED, RESERVED_OF_ENTRYPOINTS };
+return { __proto__: null, serve, answer, asOwn, callMember, lookup, RESERVED, RESERVED_OF_ENTRYPOINTS };

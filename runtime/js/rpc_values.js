@@ -215,6 +215,7 @@ function revive({ 0: type, 1: value }) {
 }
 
 return {
+  __proto__: null,
   giving,
   describe,
   cloneService,

@@ -181,6 +181,7 @@ function iteratorClass(name, advance) {
 }
 
 return {
+  __proto__: null,
   illegalInvocation,
   illegalConstructor,
   badArgument,

@@ -473,6 +473,7 @@ const ofProcess = { variables: () => native.env(), abort };
 // By name, what makes a member of `ctx` when it is first looked at.
 const contextMembers = { __proto__: null, tracing: makeTracing, exports: loopbacks };
 return {
+  __proto__: null,
   module,
   entrypoint,
   ofProcess,
