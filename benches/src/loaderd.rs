@@ -188,6 +188,18 @@ impl Loaderd {
         Ok(Self { executor, host: self.host.clone(), place: self.place })
     }
 
+    /// So many trivial passes, each of two clients with half of them.
+    pub(crate) async fn two_at_a_time(&self, passes: u32) -> io::Result<()> {
+        let client = async |passes| {
+            for _ in 0..passes {
+                self.trivial().await?;
+            }
+            io::Result::Ok(())
+        };
+        let (one, other) = join(client(passes / 2), client(passes - passes / 2)).await;
+        one.and(other)
+    }
+
     async fn passes_per_second(&self, time: Duration) -> io::Result<f64> {
         let started = Instant::now();
         let client = async || {

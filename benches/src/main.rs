@@ -12,6 +12,7 @@
 //! | `http`, `memory` | a client for servers; resident memory from /proc |
 
 mod creation;
+mod endurance;
 mod figures;
 mod http;
 mod limits;
@@ -66,6 +67,8 @@ struct Effort {
     beside_time: Duration,
     /// CPU time of all that is ended at one limit under one load, at least.
     overshoot_cpu: Duration,
+    /// Passes one after the other, over which nothing may grow.
+    endurance: u32,
 }
 
 const THOROUGH: Effort = Effort {
@@ -74,6 +77,7 @@ const THOROUGH: Effort = Effort {
     rate_time: Duration::from_secs(5),
     beside_time: Duration::from_secs(10),
     overshoot_cpu: Duration::from_millis(1500),
+    endurance: 100_000,
 };
 const QUICK: Effort = Effort {
     passes: 100,
@@ -81,6 +85,7 @@ const QUICK: Effort = Effort {
     rate_time: Duration::from_secs(1),
     beside_time: Duration::from_secs(2),
     overshoot_cpu: Duration::from_millis(300),
+    endurance: 10_000,
 };
 
 #[derive(Parser)]
@@ -114,6 +119,8 @@ enum Part {
     Web,
     /// How exactly limits hold, and what spinning programs cost their neighbours.
     Limits,
+    /// What many passes leave behind.
+    Endurance,
     /// What an isolate without code costs.
     Creation,
     /// Who pays for V8's collecting of garbage and compiling.
@@ -158,6 +165,9 @@ async fn run(arguments: &Arguments) -> io::Result<()> {
     let sandboxed = LoaderHost::new(sandboxes.clone(), HostLimits::default(), tokio::runtime::Handle::current());
     let sandboxed_loader = sandboxed.loader(LoaderOptions::default());
     let in_sandboxes = Loaderd::new(sandboxed_loader.clone(), Where::Sandboxes);
+    if arguments.wants(Part::Endurance) {
+        endurance::print(&[("in process", &in_process), ("sandboxed", &in_sandboxes)], effort).await?;
+    }
     if arguments.wants(Part::Charges) {
         in_process.print_charges().await?;
     }

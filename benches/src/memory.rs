@@ -23,6 +23,20 @@ pub(crate) fn cpu_time(process: u32) -> Duration {
     Duration::from_millis(ticks.sum::<u64>() * 1000 / TICKS_PER_SECOND)
 }
 
+/// Threads of the process and its descendants.
+pub(crate) fn threads(process: u32) -> usize {
+    family(process).map(|(id, _)| entries(&format!("/proc/{id}/task"))).sum()
+}
+
+/// Open descriptors of the process and its descendants, as far as they may be seen.
+pub(crate) fn descriptors(process: u32) -> usize {
+    family(process).map(|(id, _)| entries(&format!("/proc/{id}/fd"))).sum()
+}
+
+fn entries(folder: &str) -> usize {
+    fs::read_dir(folder).map_or(0, Iterator::count)
+}
+
 /// The process and its descendants.
 fn family(process: u32) -> impl Iterator<Item = (u32, Process)> {
     let mut processes = all_processes();
