@@ -39,11 +39,11 @@ pub enum LoaderError {
 /// Which bound refused a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Overload {
-    #[error("Too many isolates: {live} of at most {max} are alive and busy. Try again later.")]
+    #[error("Too many isolates: {live} of at most {max} are alive. Try again later.")]
     LiveIsolates { live: usize, max: usize },
     #[error(
-        "Too many isolates of this tenant: {held} of at most {max} are alive and busy, and the others are for other \
-         tenants. Try again later."
+        "Too many isolates of this tenant: {held} of at most {max} are alive, and the others are for other tenants. Try \
+         again later."
     )]
     LiveIsolatesOfTenant { held: usize, max: usize },
     #[error(

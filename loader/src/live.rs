@@ -1,7 +1,7 @@
 //! Which isolates are alive, which of them are idle, how much code is held, and whether one more may start. One lock, held for a few
 //! instructions; evictions happen after it is released.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -84,6 +84,8 @@ struct State {
     code_bytes: usize,
     /// Idle Workers, least recently used first.
     idle: BTreeMap<u64, (Tenant, Weak<Worker>)>,
+    /// How many of them are whose.
+    idle_of: HashMap<Tenant, usize>,
     next: u64,
     refused: u64,
     evicted: u64,
@@ -116,6 +118,7 @@ impl LiveSet {
                 alive: Shares::new(limits.live_isolates_max),
                 code_bytes: 0,
                 idle: BTreeMap::new(),
+                idle_of: HashMap::new(),
                 next: 0,
                 refused: 0,
                 evicted: 0,
@@ -129,29 +132,30 @@ impl LiveSet {
         })
     }
 
-    /// Room for one more isolate of a tenant. Where there is none the least recently used idle one is evicted for it: any,
-    /// if others hold more than this tenant does, else one of its own. The bound may then be passed by those still being
-    /// torn down.
+    /// Room for one more isolate of a tenant, for whom the idle ones of others count as free. Where there is none the least
+    /// recently used idle one is evicted for it: of whoever has most of them idle, or of its own where it has its share. The
+    /// bound may then be passed by those still being torn down.
     pub(crate) fn admit(self: &Arc<Self>, tenant: &Tenant) -> Result<Ticket, Overload> {
         let ticket = || Ticket { live: Arc::clone(self), tenant: tenant.clone() };
         loop {
             let candidate = {
                 let mut state = self.state.lock();
-                let State { alive, idle, .. } = &mut *state;
-                let no_place = match alive.take(tenant) {
+                let spare = state.idle.len() - state.idle_by(tenant);
+                let no_place = match state.alive.take_beside(tenant, spare) {
                     Ok(()) => return Ok(ticket()),
                     Err(no_place) => no_place,
                 };
-                let any = no_place == NoPlace::Full && alive.is_below_average(tenant);
-                let candidate = idle.iter().find(|(_, (owner, _))| any || owner == tenant).map(|(key, _)| *key);
-                match candidate.and_then(|key| idle.remove(&key)) {
-                    Some((_, worker)) => worker,
+                let of_anybody = state.alive.may_displace(tenant, spare);
+                match state.take_idle((!of_anybody).then_some(tenant)) {
+                    Some(worker) => worker,
                     None => {
                         state.refused += 1;
                         let max = self.alive_max;
                         return Err(match no_place {
-                            NoPlace::Full => Overload::LiveIsolates { live: state.alive.total(), max },
-                            NoPlace::Share { held } => Overload::LiveIsolatesOfTenant { held, max },
+                            NoPlace::Full if spare == 0 => Overload::LiveIsolates { live: state.alive.total(), max },
+                            NoPlace::Full | NoPlace::Share { .. } => {
+                                Overload::LiveIsolatesOfTenant { held: state.alive.held_by(tenant), max }
+                            }
                         });
                     }
                 }
@@ -202,6 +206,7 @@ impl LiveSet {
         let mut state = self.state.lock();
         let key = state.next;
         state.next += 1;
+        *state.idle_of.entry(tenant.clone()).or_default() += 1;
         state.idle.insert(key, (tenant, worker));
         IdleKey(key)
     }
@@ -211,10 +216,8 @@ impl LiveSet {
         let mut state = self.state.lock();
         let mut over = Vec::new();
         while state.idle.len() > self.idle_max {
-            match state.idle.pop_first() {
-                Some((_, (_, worker))) => over.push(worker),
-                None => break,
-            }
+            let Some(key) = state.idle.first_key_value().map(|(key, _)| *key) else { break };
+            over.extend(state.unlist(key));
         }
         over
     }
@@ -225,7 +228,7 @@ impl LiveSet {
 
     /// Takes a Worker off the idle list; it may have been taken off already.
     pub(crate) fn no_longer_idle(&self, key: IdleKey) {
-        self.state.lock().idle.remove(&key.0);
+        self.state.lock().unlist(key.0);
     }
 
     pub(crate) fn metrics(&self) -> Metrics {
@@ -272,6 +275,36 @@ impl LiveSet {
         let cpu_us = cpu.map(micros);
         self.startup_cpu_us.fetch_add(cpu_us.unwrap_or(0), Ordering::Relaxed);
         tracing::debug!(started = outcome.is_ok(), ended_by, cpu_us, "start-up ended");
+    }
+}
+
+impl State {
+    /// Isolates of a tenant that are idle.
+    fn idle_by(&self, tenant: &Tenant) -> usize {
+        self.idle_of.get(tenant).copied().unwrap_or(0)
+    }
+
+    /// Takes a Worker off the idle list, if it is on it.
+    fn unlist(&mut self, key: u64) -> Option<Weak<Worker>> {
+        let (tenant, worker) = self.idle.remove(&key)?;
+        if let Some(count) = self.idle_of.get_mut(&tenant) {
+            *count -= 1;
+            if *count == 0 {
+                self.idle_of.remove(&tenant);
+            }
+        }
+        Some(worker)
+    }
+
+    /// Takes the least recently used Worker off the idle list: of that tenant, or of whoever has most idle ones.
+    fn take_idle(&mut self, of: Option<&Tenant>) -> Option<Weak<Worker>> {
+        let most = self.idle_of.values().copied().max();
+        let is_one = |owner: &Tenant| match of {
+            Some(tenant) => owner == tenant,
+            None => Some(self.idle_by(owner)) == most,
+        };
+        let key = self.idle.iter().find(|(_, (owner, _))| is_one(owner)).map(|(key, _)| *key)?;
+        self.unlist(key)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! As long as only one tenant has ever asked, it may hold every place. From then on each may hold so many times as many as
 //! are free ([`TIMES_FREE`]): one alone has three quarters, two that want all have three sevenths each, and there is always
-//! something left for whoever comes next.
+//! something left for whoever comes next. Places that their holders do not need, and can be made to give up, count as free for
+//! everybody else.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,21 +46,36 @@ impl Shares {
 
     /// Takes a place, if there is one for this tenant.
     pub(crate) fn take(&mut self, tenant: &Tenant) -> Result<(), NoPlace> {
+        self.take_beside(tenant, 0)
+    }
+
+    /// The same where others hold so many that they do not need.
+    pub(crate) fn take_beside(&mut self, tenant: &Tenant, spare: usize) -> Result<(), NoPlace> {
         match &self.asked {
             Asked::Nobody => self.asked = Asked::One(tenant.clone()),
             Asked::One(known) if known != tenant => self.asked = Asked::Several,
             Asked::One(_) | Asked::Several => {}
         }
-        let free = self.max.saturating_sub(self.total);
-        if free == 0 {
+        if self.total >= self.max {
             return Err(NoPlace::Full);
         }
-        let held = self.held_by(tenant);
-        if matches!(self.asked, Asked::Several) && held >= free.saturating_mul(TIMES_FREE) {
-            return Err(NoPlace::Share { held });
+        if !self.is_within_share(tenant, spare) {
+            return Err(NoPlace::Share { held: self.held_by(tenant) });
         }
         self.take_anyway(tenant);
         Ok(())
+    }
+
+    /// Whether a tenant may have one more, if it can be had.
+    fn is_within_share(&self, tenant: &Tenant, spare: usize) -> bool {
+        let free = self.max.saturating_add(spare).saturating_sub(self.total);
+        !matches!(self.asked, Asked::Several) || self.held_by(tenant) < free.saturating_mul(TIMES_FREE)
+    }
+
+    /// Whether a tenant for whom there is no place may have one that another does not need: within its share, or where it has
+    /// less than others have.
+    pub(crate) fn may_displace(&self, tenant: &Tenant, spare: usize) -> bool {
+        self.is_within_share(tenant, spare) || self.is_below_average(tenant)
     }
 
     /// Takes a place, whether there is one or not.
@@ -94,7 +110,7 @@ impl Shares {
     }
 
     /// Whether a tenant holds less than it would if all that hold some held the same.
-    pub(crate) fn is_below_average(&self, tenant: &Tenant) -> bool {
+    fn is_below_average(&self, tenant: &Tenant) -> bool {
         let held = self.held_by(tenant);
         let tenants = self.held.len() + usize::from(held == 0);
         (held + 1).saturating_mul(tenants) <= self.max
@@ -162,6 +178,28 @@ mod tests {
         assert_eq!((shares.total(), shares.held_by(&tenant("a"))), (0, 0));
         assert_eq!(shares.take(&tenant("a")), Ok(()));
         assert_eq!((shares.total(), shares.held_by(&tenant("a"))), (1, 1));
+    }
+
+    #[test]
+    fn what_others_do_not_need_counts_as_free_and_may_be_displaced_within_the_share() {
+        let mut shares = Shares::new(8);
+        for label in ["b", "b", "b", "b", "a"] {
+            assert_eq!(shares.take(&tenant(label)), Ok(()), "{label}");
+        }
+        let mut spare = 4;
+        for held in 1..4 {
+            assert_eq!(shares.take_beside(&tenant("a"), spare), Ok(()), "with {held}");
+        }
+        // It is full; what follows comes from the other, until three quarters are reached.
+        for held in 4..6 {
+            assert_eq!(shares.take_beside(&tenant("a"), spare), Err(NoPlace::Full), "with {held}");
+            assert!(shares.may_displace(&tenant("a"), spare), "with {held}");
+            shares.give_back(&tenant("b"));
+            shares.take_anyway(&tenant("a"));
+            spare -= 1;
+        }
+        assert!(!shares.may_displace(&tenant("a"), spare));
+        assert!(shares.may_displace(&tenant("c"), spare), "who has nothing");
     }
 
     #[test]

@@ -209,21 +209,12 @@ async fn a_busy_worker_is_never_evicted_and_a_full_host_refuses() {
 }
 
 #[tokio::test]
-async fn a_tenant_leaves_isolates_to_others_and_evicts_only_its_own() {
+async fn a_tenant_leaves_isolates_to_others_and_with_its_share_evicts_only_its_own() {
     const MAX: usize = 8;
     let limits = HostLimits { live_isolates_max: MAX, ..HostLimits::default() };
     let (placement, host) = Scripted::host(limits);
     let loader = host.loader(LoaderOptions::default());
     let [a, b, c] = ["a", "b", "c"].map(|tenant| loader.for_tenant(tenant.into()));
-    let fill = |loader: &WorkerLoader| {
-        let mut stubs = Vec::new();
-        loop {
-            match loader.load(code()) {
-                Ok(stub) => stubs.push(stub),
-                Err(error) => return (stubs, error),
-            }
-        }
-    };
 
     // Somebody else has asked, so a tenant that takes what it can get leaves some.
     let idle = b.load(code()).expect("loads");
@@ -232,7 +223,7 @@ async fn a_tenant_leaves_isolates_to_others_and_evicts_only_its_own() {
     assert_eq!(of_a.len(), 6);
     assert_eq!(error, LoaderError::Overloaded(Overload::LiveIsolatesOfTenant { held: 6, max: MAX }));
     assert!(error.to_rpc().overloaded);
-    assert_eq!(placement.isolate(0).cause(), None, "an idle one of another tenant stays");
+    assert_eq!(placement.isolate(0).cause(), None, "three quarters without it");
     let first = c.load(code()).expect("who comes later finds one");
 
     // What it has idle itself makes room for it.
@@ -245,6 +236,39 @@ async fn a_tenant_leaves_isolates_to_others_and_evicts_only_its_own() {
     let second = c.load(code()).expect("an idle one makes room");
     assert_eq!(placement.isolate(0).cause(), Some(Cause::Shutdown));
     drop((idle, of_a, first, again, second));
+}
+
+/// Loads as many as there is room for, and what comes of one more.
+fn fill(loader: &WorkerLoader) -> (Vec<WorkerStub>, LoaderError) {
+    let mut stubs = Vec::new();
+    loop {
+        match loader.load(code()) {
+            Ok(stub) => stubs.push(stub),
+            Err(error) => return (stubs, error),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_others_left_idle_makes_room_up_to_a_tenants_share() {
+    const MAX: usize = 8;
+    let limits = HostLimits { live_isolates_max: MAX, ..HostLimits::default() };
+    let (placement, host) = Scripted::host(limits);
+    let loader = host.loader(LoaderOptions::default());
+    let [a, b, c] = ["a", "b", "c"].map(|tenant| loader.for_tenant(tenant.into()));
+    let mut kept = Vec::new();
+    for (index, tenant) in [&c, &b, &b, &b].into_iter().enumerate() {
+        kept.push(tenant.load(code()).expect("loads"));
+        placement.isolate(index).start(Ok(LoadReport::default()));
+    }
+    let (of_a, error) = fill(&a);
+    let evicted = || (0..4).map(|index| placement.isolate(index).cause().is_some()).collect::<Vec<_>>();
+    assert_eq!(of_a.len(), 6, "three quarters");
+    assert_eq!(error, LoaderError::Overloaded(Overload::LiveIsolatesOfTenant { held: 6, max: MAX }));
+    // Of whoever has most idle ones, the least recently used first.
+    assert_eq!(evicted(), [false, true, true, false]);
+    assert_eq!((host.metrics().evicted, host.metrics().idle), (2, 2));
+    drop((kept, of_a));
 }
 
 #[tokio::test]
