@@ -79,7 +79,7 @@ pub(super) struct Process {
     next_worker: AtomicU64,
     /// Workers in it, those being torn down included.
     pub(super) active: AtomicUsize,
-    /// Workers it was ever given.
+    /// Workers it was ever given; raised under the lock of `workers`.
     pub(super) given: AtomicUsize,
     pub(super) tenant: OnceLock<Option<Arc<str>>>,
     /// When a Worker last left it, or it was started.
@@ -249,8 +249,8 @@ impl Process {
         let id = self.next_worker.fetch_add(1, SeqCst);
         let worker = make(id);
         self.active.fetch_add(1, SeqCst);
-        self.given.fetch_add(1, SeqCst);
         let mut workers = self.workers.lock();
+        self.given.fetch_add(1, SeqCst);
         workers.insert(id, worker.clone());
         match runtime.filter(|_| workers.len() == 1) {
             Some(runtime) => self.follower.read_on(runtime, &self.session),

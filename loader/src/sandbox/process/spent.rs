@@ -63,8 +63,11 @@ impl Process {
 
 impl Spent {
     fn begin(process: &Arc<Process>, worker: u64) -> Self {
-        let workers = process.given.load(SeqCst);
-        let alone = process.workers.lock().len() == 1;
+        // Under one lock, so that a Worker that comes meanwhile is seen either now or later.
+        let (alone, workers) = {
+            let workers = process.workers.lock();
+            (workers.len() == 1, process.given.load(SeqCst))
+        };
         let (alone, invocations) = {
             let mut running = process.running.lock();
             running.open += 1;
