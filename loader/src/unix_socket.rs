@@ -1,7 +1,8 @@
 //! Listening on a Unix socket that has a file.
 //!
 //! A file whose listener is gone looks the same as one whose listener has only just been bound, so looking, removing and
-//! binding are one step: whoever does them holds the lock of the folder (`flock`, which leaves nothing behind).
+//! binding are one step: whoever does them holds the lock of the folder (`flock`, which leaves nothing behind). Whoever may read
+//! a folder may hold its lock for good, so nobody depends on it: it is waited for, and then done without.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use tokio::net::UnixListener;
 
-/// How often, and how far apart, a folder's lock is tried for. Nobody needs it for longer than a few system calls.
+/// How often, and how far apart, who binds tries for a folder's lock. Nobody needs it for longer than a few system calls.
 const LOCK_TRIES: u32 = 200;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
@@ -40,8 +41,8 @@ impl Identity {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // Without the lock somebody else's could be there between the look and the removal.
-        let Ok(_lock) = lock_folder(&self.path) else { return };
+        // Without the lock somebody else's could be there between the look and the removal. Nobody's end waits for it.
+        let Ok(_lock) = lock_folder(&self.path, 1) else { return };
         if Identity::of(&self.path).is_ok_and(|identity| identity == self.identity) {
             // Whoever listens there next finds out that nobody does now.
             let _left = std::fs::remove_file(&self.path);
@@ -50,12 +51,17 @@ impl Drop for SocketFile {
 }
 
 /// Listens at a path; needs a tokio runtime. A socket's file that nobody listens on any more is replaced. Of several that do
-/// so at once, in any processes, one listens.
+/// so at once, in any processes, one listens, unless somebody who does not bind keeps the folder's lock all the while.
 ///
 /// # Errors
 /// Somebody listens there, the file is no socket, or the system refuses.
 pub fn bind(path: &Path) -> io::Result<(UnixListener, SocketFile)> {
-    let _lock = lock_folder(path)?;
+    bind_trying(path, LOCK_TRIES)
+}
+
+/// The same, with how often the folder's lock is tried for.
+fn bind_trying(path: &Path, lock_tries: u32) -> io::Result<(UnixListener, SocketFile)> {
+    let _lock = lock_folder(path, lock_tries)?;
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             remove_left_over(path)?;
@@ -86,19 +92,41 @@ fn somebody_listens() -> io::Error {
     io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there")
 }
 
-/// Takes the lock of the folder that a path is in. `None`: it has none, as it may not be read or its file system knows none.
-fn lock_folder(path: &Path) -> io::Result<Option<File>> {
+/// Takes the lock of the folder that a path is in. `None`: it has none, as it may not be read or its file system knows none, or
+/// somebody else had it at each of so many tries.
+fn lock_folder(path: &Path, tries: u32) -> io::Result<Option<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = match File::open(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
         opened => opened?,
     };
-    for _ in 0..LOCK_TRIES {
+    for left in (0..tries).rev() {
         match folder.try_lock() {
             Ok(()) => return Ok(Some(folder)),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
-            Err(TryLockError::Error(_)) => return Ok(None),
+            Err(TryLockError::WouldBlock) if left > 0 => std::thread::sleep(LOCK_PAUSE),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => break,
         }
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process holds the lock of its folder"))
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_lock_that_somebody_keeps_stops_nobody() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("socket");
+        let kept = File::open(folder.path())?;
+        kept.lock()?;
+        // A file left over, too.
+        drop(std::os::unix::net::UnixListener::bind(&path)?);
+        let bound = bind_trying(&path, 2)?;
+        UnixStream::connect(&path)?;
+        drop(bound);
+        assert!(!path.exists(), "the file goes with its listener");
+        assert!(File::open(folder.path())?.try_lock().is_err(), "it was kept all the while");
+        Ok(())
+    }
 }
