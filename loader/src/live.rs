@@ -254,7 +254,7 @@ impl LiveSet {
         if let Some(index) = OUTCOMES.iter().position(|other| other == outcome) {
             self.invocations[index].fetch_add(1, Ordering::Relaxed);
         }
-        self.cpu_us.fetch_add(micros(usage.cpu), Ordering::Relaxed);
+        add(&self.cpu_us, micros(usage.cpu));
         // What ran took some time; none at all means that it did not, or that nobody knows.
         let cpu_us = Some(micros(usage.cpu)).filter(|cpu| *cpu > 0);
         tracing::debug!(
@@ -273,7 +273,7 @@ impl LiveSet {
             Err(error) => (error.startup_cpu(), error.cause().map(Cause::name)),
         };
         let cpu_us = cpu.map(micros);
-        self.startup_cpu_us.fetch_add(cpu_us.unwrap_or(0), Ordering::Relaxed);
+        add(&self.startup_cpu_us, cpu_us.unwrap_or(0));
         tracing::debug!(started = outcome.is_ok(), ended_by, cpu_us, "start-up ended");
     }
 }
@@ -306,6 +306,12 @@ impl State {
         let key = self.idle.iter().find(|(_, (owner, _))| is_one(owner)).map(|(key, _)| *key)?;
         self.unlist(key)
     }
+}
+
+/// Adds to what only grows.
+fn add(total: &AtomicU64, more: u64) {
+    // Always updated.
+    let _before = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |total| Some(total.saturating_add(more)));
 }
 
 fn micros(time: Duration) -> u64 {

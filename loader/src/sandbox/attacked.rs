@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
-use loaderd_runtime::channel::Channels;
+use loaderd_runtime::channel::{Channels, InvocationReport};
 use loaderd_runtime::isolate::{EntrypointSpec, IsolateConfig, LoadCode};
 use loaderd_runtime::limits::ResourceLimits;
 use loaderd_runtime::modules::WorkerSource;
@@ -44,8 +45,10 @@ impl Capability for Host {
 /// one object, number 1.
 ///
 /// # Panics
-/// Anybody who waits was not answered exactly once.
+/// Anybody who waits was not answered exactly once, or told of more CPU time than time has gone by.
 pub fn attack(bytes: &[u8]) {
+    let began = Instant::now();
+    let can_be = move |cpu: Duration| assert!(cpu <= began.elapsed(), "{cpu:?} of CPU time");
     let owner: Arc<dyn Owner> = Arc::new(Nobody);
     let room = SendRoom::new(SEND_QUEUES_BYTES_MAX);
     let isolate = IsolateConfig::default();
@@ -64,7 +67,7 @@ pub fn attack(bytes: &[u8]) {
             source: WorkerSource { main_module: "m".into(), modules: Vec::new(), extensions: Default::default() },
             env: None,
             channels: Channels::default(),
-            startup_cpu: std::time::Duration::from_secs(1),
+            startup_cpu: Duration::from_secs(1),
             limits: ResourceLimits::default(),
             on_hang: Default::default(),
             uses: Default::default(),
@@ -72,7 +75,12 @@ pub fn attack(bytes: &[u8]) {
             compat: Default::default(),
         }),
         tenant: None,
-        on_started: Box::new(move |_| on_started()),
+        on_started: Box::new(move |outcome| {
+            can_be(
+                outcome.map_or_else(|error| error.startup_cpu(), |report| Some(report.startup_cpu)).unwrap_or_default(),
+            );
+            on_started();
+        }),
         on_end: Box::new(move |_| on_end()),
     };
     let worker = RemoteWorker::start(&process, request, None, None);
@@ -80,9 +88,18 @@ pub fn attack(bytes: &[u8]) {
     let host = Cap { kind: CapKind::Object, target: Arc::new(Host) };
     let call = Call::new(Vec::new(), Op::Call(Message { bytes: Vec::new().into(), caps: vec![host] }));
     let (on_reply, on_report) = (once(&replied), once(&reported));
-    let invoked = entrypoint.invoke(call, Reply::new(move |_| on_reply()), Box::new(move |_| on_report()));
+    let reply = Reply::new(move |answer| {
+        can_be(answer.usage.cpu);
+        on_reply();
+    });
+    let on_report = move |report: InvocationReport| {
+        can_be(report.usage.cpu);
+        on_report();
+    };
+    let invoked = entrypoint.invoke(call, reply, Box::new(on_report));
     process.session().attacked_with(bytes);
     process.settle(Gone::Early(Restart::Garbage));
+    can_be(Duration::from_micros(process.counters().overshoot.sum_us));
     drop((invoked, entrypoint, worker, theirs));
     for (what, count) in [("started", started), ("ended", ended), ("replied", replied), ("reported", reported)] {
         assert_eq!(count.load(SeqCst), 1, "{what}");
@@ -104,14 +121,21 @@ mod tests {
         capnp::serialize::write_message_to_words(&message)
     }
 
-    /// What a sandbox process says that behaves.
+    /// What a sandbox process says that behaves, but for the times that it claims.
     fn good_frames() -> Vec<Vec<u8>> {
         vec![
             frame(|frame| frame.init_welcome().set_version(1)),
             frame(|frame| {
                 let mut loaded = frame.init_loaded();
                 loaded.set_worker(1);
-                loaded.init_ok().init_entrypoints(1).get(0).set_name("default");
+                let mut ok = loaded.init_ok();
+                ok.set_startup_cpu(u64::MAX);
+                ok.init_entrypoints(1).get(0).set_name("default");
+            }),
+            frame(|frame| {
+                let mut loaded = frame.init_loaded();
+                loaded.set_worker(1);
+                loaded.init_error().init_startup_cpu().set_micros(u64::MAX);
             }),
             frame(|frame| {
                 let mut call = frame.init_call();
@@ -126,6 +150,7 @@ mod tests {
                 let mut answer = frame.init_answer();
                 answer.set_question(1);
                 answer.set_pipeline_held(true);
+                answer.reborrow().init_usage().set_cpu(u64::MAX);
                 let mut error = answer.init_result().init_error();
                 error.set_message("message");
                 error.init_thrown().init_caps(1).get(0).set_receiver_hosted(1);
@@ -133,15 +158,28 @@ mod tests {
             frame(|mut frame| frame.set_release(1)),
             frame(|mut frame| frame.set_finish(1)),
             frame(|frame| frame.init_ended().set_worker(1)),
-            frame(|frame| frame.init_report().set_question(1)),
+            frame(|frame| {
+                let mut report = frame.init_report();
+                report.set_question(1);
+                report.init_usage().set_cpu(u64::MAX);
+            }),
             frame(|frame| frame.init_console().set_worker(1)),
             frame(|frame| {
                 let mut pong = frame.init_pong();
                 pong.set_nonce(1);
-                pong.init_counters().init_overshoot(13);
+                let mut counters = pong.init_counters();
+                counters.set_overshoot_sum(u64::MAX);
+                counters.init_overshoot(13);
             }),
             frame(|frame| frame.init_gone().set_worker(1)),
         ]
+    }
+
+    #[test]
+    fn nobody_is_told_of_more_cpu_time_than_time_has_gone_by() {
+        for frame in good_frames() {
+            attack(&frame);
+        }
     }
 
     /// Good frames, cut up, repeated, in any order and with bits turned over: whatever comes of it, everybody who waits is

@@ -77,6 +77,8 @@ pub(super) struct Process {
     invocations: Mutex<HashMap<u64, (OnInvocationEnd, u64)>>,
     running: Mutex<Invocations>,
     next_worker: AtomicU64,
+    /// When it was started.
+    began: Instant,
     /// Workers in it, those being torn down included.
     pub(super) active: AtomicUsize,
     /// Workers it was ever given; raised under the lock of `workers`.
@@ -147,6 +149,7 @@ impl Process {
             invocations: Mutex::default(),
             running: Mutex::default(),
             next_worker: AtomicU64::new(1),
+            began: Instant::now(),
             active: AtomicUsize::new(0),
             given: AtomicUsize::new(0),
             tenant: OnceLock::new(),
@@ -302,14 +305,21 @@ impl Process {
         }
     }
 
-    /// It says what it counts. What it claims is not believed beyond what it was given: one limit met per Worker.
-    fn counted(&self, counters: Counters) {
-        let before = std::mem::replace(&mut *self.counters.lock(), counters);
-        let mut new = counters.overshoot.since(&before.overshoot);
+    /// It says what it counts. What it claims is not believed beyond what it was given: one limit met per Worker, and no more
+    /// CPU time for each than the process is old. What it takes back is not believed either, or it could claim it again.
+    fn counted(&self, mut counters: Counters) {
         let given = self.given.load(SeqCst) as u64;
-        for count in &mut new.counts {
-            *count = (*count).min(given);
-        }
+        let age_us = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let new = {
+            let mut last = self.counters.lock();
+            let (told, before) = (&mut counters.overshoot, last.overshoot);
+            for (count, before) in told.counts.iter_mut().zip(before.counts) {
+                *count = (*count).min(given).max(before);
+            }
+            told.sum_us = told.sum_us.min(given.saturating_mul(age_us)).max(before.sum_us);
+            *last = counters;
+            counters.overshoot.since(&before)
+        };
         overshoot::add(&new);
     }
 

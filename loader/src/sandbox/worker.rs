@@ -20,6 +20,8 @@ use crate::placement::{Invoked, OnInvocationEnd, PlacedEntrypoint, PlacedInvocat
 pub(super) struct RemoteWorker {
     id: u64,
     process: Arc<Process>,
+    /// When its process was given it.
+    given: Instant,
     console: Option<Arc<dyn ConsoleSink>>,
     next_entrypoint: AtomicU32,
     state: Mutex<State>,
@@ -54,6 +56,7 @@ impl RemoteWorker {
             Arc::new(Self {
                 id,
                 process: process.clone(),
+                given: Instant::now(),
                 console: code.channels.console.clone(),
                 next_entrypoint: AtomicU32::new(1),
                 state: Mutex::new(State {
@@ -89,8 +92,21 @@ impl RemoteWorker {
         self.state.lock().ended.map_or(Duration::ZERO, |(_, since)| now.saturating_duration_since(since))
     }
 
-    /// The modules are evaluated, or never will be.
-    pub(super) fn started(&self, result: Result<LoadReport, LoaderError>) {
+    /// The process says that the modules are evaluated, or never will be. They are on one thread, which uses no more CPU time
+    /// than time goes by.
+    pub(super) fn told_started(&self, mut result: Result<LoadReport, LoaderError>) {
+        let told = match &mut result {
+            Ok(report) => Some(&mut report.startup_cpu),
+            Err(LoaderError::Start(error)) => error.startup_cpu.as_mut(),
+            Err(_) => None,
+        };
+        if let Some(cpu) = told {
+            *cpu = (*cpu).min(self.given.elapsed());
+        }
+        self.started(result);
+    }
+
+    fn started(&self, result: Result<LoadReport, LoaderError>) {
         let (on_started, again) = {
             let mut state = self.state.lock();
             (state.on_started.take(), state.again.take())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use loaderd_loader::{
     Caller, GlobalOutbound, HostLimits, LoaderError, LoaderOptions, ModuleSource, Overload, WorkerCode, WorkerLoader,
@@ -49,7 +50,7 @@ async fn calls_wait_for_the_start_and_arrive_in_order() {
     assert_eq!(isolate.methods(), Vec::<String>::new());
     assert_eq!(stub.load_report(), None);
 
-    let report = LoadReport { startup_cpu: std::time::Duration::from_micros(7), ..LoadReport::default() };
+    let report = LoadReport { startup_cpu: Duration::from_micros(7), ..LoadReport::default() };
     isolate.start(Ok(report.clone()));
     assert_eq!(isolate.methods(), ["first", "second"]);
     assert_eq!(stub.ready().await, Ok(report.clone()));
@@ -78,6 +79,19 @@ async fn a_failed_start_is_the_error_of_each_call_and_of_ready() {
     assert_eq!(placement.starts(), 1, "a failed Worker is not started again");
     assert_eq!(host.metrics().load_failures, 1);
     assert_eq!(host.metrics().alive, 0);
+}
+
+#[tokio::test]
+async fn the_cpu_time_of_starts_never_becomes_less() {
+    let (placement, host) = Scripted::host(HostLimits::default());
+    let loader = host.loader(LoaderOptions::default());
+    for (index, cpu_us) in [7, u64::MAX, 7].into_iter().enumerate() {
+        let before = host.metrics().startup_cpu;
+        let _stub = loader.load(code()).expect("loads");
+        let report = LoadReport { startup_cpu: Duration::from_micros(cpu_us), ..LoadReport::default() };
+        placement.isolate(index).start(Ok(report));
+        assert!(host.metrics().startup_cpu >= before, "{before:?}, and then {cpu_us} us more");
+    }
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ impl Role for Arc<BrokerRole> {
                 let loaded = loaded?;
                 let result = load_result(loaded)?;
                 if let Some(worker) = process.worker(loaded.get_worker()) {
-                    worker.started(result);
+                    worker.told_started(result);
                 }
                 Ok(())
             }

@@ -46,11 +46,13 @@ impl Process {
         let spent = Arc::new(Spent::begin(self, worker));
         let answering = spent.clone();
         let reply = reply.amended(move |answer| {
+            answering.bound(&mut answer.usage);
             if answer.result.is_err() {
                 answering.amend(&mut answer.usage);
             }
         });
         let on_end: OnInvocationEnd = Box::new(move |mut report| {
+            spent.bound(&mut report.usage);
             spent.amend(&mut report.usage);
             if let Some(process) = spent.process.upgrade() {
                 process.running.lock().open -= 1;
@@ -82,6 +84,14 @@ impl Spent {
             alone: (!cpu.is_zero()).then_some(Alone { cpu, invocations, workers }),
             told: OnceLock::new(),
         }
+    }
+
+    /// Lowers what the process tells to what can be: an invocation is on one thread, which uses no more CPU time than time
+    /// goes by.
+    fn bound(&self, usage: &mut Usage) {
+        let most = self.began.elapsed();
+        usage.cpu = usage.cpu.min(most);
+        usage.wall = usage.wall.min(most);
     }
 
     /// Puts in what the invocation has used, if nobody measured it because its process is gone, or does not come to its end.
