@@ -4,6 +4,7 @@
 //! The processes are this test binary, started with an argument: as the real thing, or as one that attacks its broker.
 
 mod attacks;
+mod deaths;
 mod garbage;
 mod native_memory;
 mod oversize;
@@ -11,6 +12,7 @@ pub(crate) mod probes;
 mod processes;
 mod spent;
 mod streams;
+mod tenants;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -23,6 +25,8 @@ use loaderd_harness::{
 };
 use loaderd_loader::sandbox::{SandboxConfig, Sandboxes};
 use loaderd_loader::{HostLimits, LoaderHost, LoaderOptions};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::sync::watch;
 
 use crate::doors::rust::runtime;
@@ -32,12 +36,19 @@ const REAL: &str = "sandbox-process";
 /// The argument that makes it one that attacks; the next one says how.
 const FAKE: &str = "fake-sandbox";
 
+/// A program that asks its host once, and waits for the answer.
+const WAITS: &str = "async () => await host.call(1)";
+/// The tag of what a pass is told whose process is gone.
+const TERMINATED: &str = "CodeExecutorTerminatedError";
+
 /// How long anything here may take. A bound against hanging tests, not an expectation.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn trials() -> Vec<Trial> {
     let all = [
         processes::trials(),
+        tenants::trials(),
+        deaths::trials(),
         garbage::trials(),
         oversize::trials(),
         native_memory::trials(),
@@ -45,6 +56,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         streams::trials(),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// What a test of this module runs.
+type Check = fn() -> Result<(), String>;
+
+fn trials_of(tests: Vec<(&str, Check)>) -> Vec<Trial> {
+    let trial =
+        |(name, test): (&str, Check)| Trial::test(format!("sandboxes::{name}"), move || test().map_err(Into::into));
+    tests.into_iter().map(trial).collect()
 }
 
 /// Runs a sandbox process, when this binary was started as one. Called before anything else.
@@ -120,6 +140,10 @@ fn end_of(outcome: &Result<CodeExecutionResult, PassFailure>) -> Result<String, 
 
 fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: &T, expected: &T) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{what} should be {expected:?}, and is {found:?}")) }
+}
+
+fn signal(pid: i32, signal: Signal) -> Result<(), String> {
+    kill(Pid::from_raw(pid), signal).map_err(|error| error.to_string())
 }
 
 /// A host that answers each call with its argument, once it is open, and counts what it sees.
