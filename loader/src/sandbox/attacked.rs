@@ -12,7 +12,7 @@ use loaderd_runtime::rpc::{Call, Cap, CapKind, Capability, Message, Op, Reply};
 
 use super::exit::Restart;
 use super::process::{Gone, Owner, Process, Setup};
-use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
+use super::socket::SendRoom;
 use super::worker::RemoteWorker;
 use crate::confine::LayerStatus;
 use crate::placement::{PlacedIsolate, StartRequest};
@@ -50,7 +50,7 @@ pub fn attack(bytes: &[u8]) {
     let began = Instant::now();
     let can_be = move |cpu: Duration| assert!(cpu <= began.elapsed(), "{cpu:?} of CPU time");
     let owner: Arc<dyn Owner> = Arc::new(Nobody);
-    let room = SendRoom::new(SEND_QUEUES_BYTES_MAX);
+    let room = SendRoom::of_pool();
     let isolate = IsolateConfig::default();
     let setup = Setup { isolate: &isolate, isolates_warm: 1, isolates_max: 2, send_room: &room };
     let Ok((process, theirs)) = Process::unstarted(1, &setup, &owner) else { return };

@@ -21,7 +21,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::exit::exit_code;
 use super::session::{Invoke, NO_SCOPE, Role, Scope, Session, connection_lost};
-use super::socket::{Lost, Receiver, SEND_QUEUES_BYTES_MAX, SendRoom, Sender};
+use super::socket::{Lost, Receiver, SendRoom, Sender};
 use super::wire::{self, Counters, Malformed, PROTOCOL_VERSION};
 use crate::confine::{LayerStatus, inside, launch};
 use crate::error::LoaderError;
@@ -59,7 +59,7 @@ pub fn main() -> ExitCode {
     // SAFETY: whoever started this process put the socket there, and nothing else uses it.
     let socket = unsafe { OwnedFd::from_raw_fd(launch::SOCKET_FD) };
     let (Ok(sender), Ok(receiver)) =
-        (Sender::new(socket, &SendRoom::new(SEND_QUEUES_BYTES_MAX)), Receiver::with_guests(FRAME_BYTES_MAX))
+        (Sender::new(socket, &SendRoom::of_pool()), Receiver::with_guests(FRAME_BYTES_MAX))
     else {
         return ExitCode::FAILURE;
     };

@@ -26,7 +26,7 @@ use self::queue::Queue;
 use super::exit::{RESTARTS, Restart};
 use super::place::Wish;
 use super::process::{Gone, Kill, NO_PROCESS, Owner, Process, Setup};
-use super::socket::{SEND_QUEUES_BYTES_MAX, SendRoom};
+use super::socket::SendRoom;
 use super::wire::Counters;
 use crate::confine::launch::{Image, Stderr};
 use crate::confine::{self, LayerState, LayerStatus};
@@ -330,7 +330,7 @@ impl Shared {
             state: Mutex::new(State::new(config.waiting_max)),
             config,
             image,
-            send_room: SendRoom::new(SEND_QUEUES_BYTES_MAX),
+            send_room: SendRoom::of_pool(),
             bell: Condvar::new(),
             started: AtomicU64::new(0),
             restarts: [const { AtomicU64::new(0) }; RESTARTS.len()],

@@ -19,7 +19,7 @@ use std::io;
 use super::wire::Malformed;
 pub(super) use inbox::reader_options;
 pub(super) use receiver::{Concerns, Left, Receiver};
-pub(super) use room::{SEND_QUEUES_BYTES_MAX, SendRoom};
+pub(super) use room::SendRoom;
 pub(super) use sender::Sender;
 
 /// The most segments a frame may come in; ours fit one or a few.

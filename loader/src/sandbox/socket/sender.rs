@@ -193,14 +193,13 @@ mod tests {
 
     use loaderd_schema::channel_capnp as schema;
 
-    use super::super::room::ALWAYS_BYTES;
     use super::*;
 
     #[test]
     fn a_peer_that_stops_reading_is_given_up() -> io::Result<()> {
         const FRAME_BYTES: u32 = 8 << 20;
         let (ours, theirs) = UnixStream::pair()?;
-        let sender = Sender::new(ours.into(), &SendRoom::new(usize::MAX))?;
+        let sender = Sender::new(ours.into(), &SendRoom::of_pool())?;
         let mut frame = Builder::new_default();
         frame.init_root::<schema::frame::Builder<'_>>().init_call().init_op().init_call().init_bytes(FRAME_BYTES);
         let frames_max = SEND_QUEUE_BYTES_MAX / FRAME_BYTES as usize + 1;
@@ -218,7 +217,7 @@ mod tests {
     fn peers_that_stop_reading_share_one_bound() -> io::Result<()> {
         const FRAME_BYTES: u32 = 8 << 20;
         const ROOM_BYTES: usize = 60 << 20;
-        let room = SendRoom::new(ROOM_BYTES);
+        let room = SendRoom::new(ROOM_BYTES, 0);
         let mut frame = Builder::new_default();
         frame.init_root::<schema::frame::Builder<'_>>().init_call().init_op().init_call().init_bytes(FRAME_BYTES);
         let mut peers = Vec::new();
@@ -244,9 +243,10 @@ mod tests {
     }
 
     #[test]
-    fn a_little_may_wait_for_each_whatever_waits_for_the_others() -> io::Result<()> {
+    fn a_frame_may_wait_for_each_whatever_waits_for_the_others() -> io::Result<()> {
+        const ALWAYS_BYTES: usize = 4 << 20;
         let (ours, _theirs) = UnixStream::pair()?;
-        let sender = Sender::new(ours.into(), &SendRoom::new(0))?;
+        let sender = Sender::new(ours.into(), &SendRoom::new(0, ALWAYS_BYTES))?;
         let frame = |bytes: usize| {
             let mut frame = Builder::new_default();
             let bytes = u32::try_from(bytes).unwrap_or(0);
