@@ -1,6 +1,7 @@
 //! A Worker's place in a sandbox process, and the wish for one.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use loaderd_runtime::isolate::EntrypointSpec;
 use loaderd_runtime::limits::Cause;
@@ -23,13 +24,19 @@ pub(super) struct Wish {
     placed: Arc<Placed>,
     /// Where it was asked for, if that is a runtime.
     runtime: Option<Handle>,
+    asked: Instant,
 }
 
 impl Wish {
     /// A wish, and the place that it will fill.
     pub(super) fn new(request: StartRequest) -> (Self, Arc<Placed>) {
         let placed = Arc::new(Placed(Mutex::new(Place { phase: Phase::Waiting, placings: 0, lost: 0 })));
-        (Self { request, placed: placed.clone(), runtime: Handle::try_current().ok() }, placed)
+        (Self { request, placed: placed.clone(), runtime: Handle::try_current().ok(), asked: Instant::now() }, placed)
+    }
+
+    /// How long ago it was asked for.
+    pub(super) fn age(&self) -> Duration {
+        self.asked.elapsed()
     }
 
     pub(super) fn tenant(&self) -> Option<&Arc<str>> {
@@ -47,12 +54,12 @@ impl Wish {
     /// Puts the Worker into a process, unless nobody wants it any more. `again` gets the wish back, once, when the
     /// process dies before the Worker has started.
     pub(super) fn give(self, process: &Arc<Process>, again: impl FnOnce(Self) + Send + 'static) {
-        let Self { request, placed, runtime } = self;
+        let Self { request, placed, runtime, asked } = self;
         let placings = {
             let mut place = placed.0.lock();
             if let Phase::Over(cause) = place.phase {
                 drop(place);
-                return Self { request, placed, runtime }.refuse(LoaderError::Ended(cause));
+                return Self { request, placed, runtime, asked }.refuse(LoaderError::Ended(cause));
             }
             place.placings += 1;
             place.placings
@@ -67,7 +74,7 @@ impl Wish {
                         place.phase = Phase::Waiting;
                     }
                 }
-                again(Self { request, placed, runtime: asked_on });
+                again(Self { request, placed, runtime: asked_on, asked });
             }) as Again
         });
         let worker = RemoteWorker::start(process, request, runtime.as_ref(), once_more);

@@ -13,6 +13,7 @@ mod processes;
 mod spent;
 mod streams;
 mod tenants;
+mod turns;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -54,6 +55,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         native_memory::trials(),
         spent::trials(),
         streams::trials(),
+        turns::trials(),
     ];
     all.into_iter().flatten().collect()
 }

@@ -49,6 +49,11 @@ impl<T> Queue<T> {
         self.turns.get(passed_over)
     }
 
+    /// What a tenant has waited for longest.
+    pub(super) fn first_of(&self, tenant: &Tenant) -> Option<&T> {
+        self.waiting.get(tenant)?.front()
+    }
+
     /// Takes what that tenant has waited for longest; its next turn comes after those of all others.
     pub(super) fn take(&mut self, passed_over: usize) -> Option<T> {
         let tenant = self.turns.remove(passed_over)?;

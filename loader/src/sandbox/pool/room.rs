@@ -1,7 +1,9 @@
 //! Which process a Worker goes to, and whose process makes room for it.
 
+use std::cmp::Reverse;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use loaderd_runtime::limits::Cause;
 
@@ -14,14 +16,23 @@ use crate::shares::Tenant;
 /// Of how many processes one is left to tenants that have none.
 const ROOM_FOR_OTHERS: usize = 4;
 
+/// How long a tenant without a process waits until one that is never idle is emptied for it, also the only one of its owner.
+/// Where tenants are more than processes, they have them in turn, each for about so long: many times what it takes to start one.
+const TURN: Duration = Duration::from_millis(250);
+
 impl Shared {
     /// Gives waiting Workers to processes with room, tenants in turn, as far as there is room. A tenant for whom there is
     /// none does not hold up the others. Takes as long as there are tenants that wait and Workers that are placed.
     pub(super) fn place_waiting(&self) {
-        let placed = {
+        let (placed, unwanted) = {
             let mut state = self.state.lock();
-            let (mut passed_over, mut placed) = (0, Vec::new());
+            let (mut passed_over, mut placed, mut unwanted) = (0, Vec::new(), Vec::new());
             while let Some(tenant) = state.waiting.turn(passed_over).cloned() {
+                if state.waiting.first_of(&tenant).is_some_and(|wish| wish.unwanted().is_some()) {
+                    // It is to take nobody's room, and to have no process started.
+                    unwanted.extend(state.waiting.take(passed_over));
+                    continue;
+                }
                 let Some(process) = self.room_for(&mut state, &tenant) else {
                     passed_over += 1;
                     continue;
@@ -35,8 +46,9 @@ impl Shared {
                 state.looked_after = true;
                 self.bell.notify_one();
             }
-            placed
+            (placed, unwanted)
         };
+        unwanted.into_iter().for_each(let_go);
         for (process, wish) in placed {
             let pool = self.me.clone();
             wish.give(&process, move |wish| place_again(&pool, wish));
@@ -48,10 +60,7 @@ impl Shared {
     /// Lets go of those that were ended while they waited.
     pub(super) fn drop_unwanted(&self) {
         let unwanted = self.state.lock().waiting.extract(|wish| wish.unwanted().is_some());
-        for wish in unwanted {
-            let cause = wish.unwanted().unwrap_or(Cause::Shutdown);
-            wish.refuse(LoaderError::Ended(cause));
-        }
+        unwanted.into_iter().for_each(let_go);
     }
 
     /// A process for one more Worker of a tenant. Who shares a process shares its fate, so company is for when there
@@ -82,6 +91,13 @@ impl Shared {
             Some(process) if process.answers() => (Some(process), None),
             unclaimed => (None, unclaimed),
         };
+        if let Some(late) = least.as_ref().filter(|process| process.active.load(SeqCst) == 0)
+            && sound.is_none()
+            && state.processes.iter().any(|process| !process.is_welcomed() && !process.is_closed())
+        {
+            // One is being started. On a machine where all are late, one more for each Worker would make all of them later.
+            return Some(late.clone());
+        }
         let new = sound.or_else(|| if room_for_more { self.start_process(state) } else { None });
         if let Some(process) = new.or_else(|| doubtful.filter(|_| least.is_none())) {
             state.claim(&process, tenant);
@@ -106,17 +122,27 @@ impl Shared {
         let mine = state.held_by(tenant);
         let others = || state.processes.iter().filter(|process| of(process) != *tenant);
         let has_more = |process: &Process| state.held_by(&of(process)) > mine + 1;
+        let its_turn = mine == 0 && state.waiting.first_of(tenant).is_some_and(|wish| wish.age() >= TURN);
         // Whoever has none takes what is idle. So does anybody else, but not what its owner used only just now.
         let idle = others()
             .filter(|process| process.active.load(SeqCst) == 0)
             .filter(|process| mine == 0 || has_more(process) || process.unused_for() >= self.config.idle_kept)
             .max_by_key(|process| process.unused_for());
-        // Else one that is emptied by taking no more, of whoever has most.
-        let crowded = || others().filter(|process| has_more(process)).max_by_key(|process| state.held_by(&of(process)));
+        // Else one that is emptied by taking no more, of whoever has most; the one that will be empty soonest.
+        let crowded = || {
+            let from = others().filter(|process| its_turn || has_more(process));
+            from.max_by_key(|process| (state.held_by(&of(process)), Reverse(process.active.load(SeqCst))))
+        };
         if let Some(process) = idle.or_else(|| if one_is_being_emptied { None } else { crowded() }) {
             process.retire();
         }
     }
+}
+
+/// Tells whoever ended it that it is over.
+fn let_go(wish: Wish) {
+    let cause = wish.unwanted().unwrap_or(Cause::Shutdown);
+    wish.refuse(LoaderError::Ended(cause));
 }
 
 /// Puts a Worker whose process died back to where it was, ahead of those that came after it.

@@ -85,6 +85,20 @@ fn a_process_is_started_rather_than_one_used_that_does_not_answer() -> io::Resul
 }
 
 #[test]
+fn one_process_at_a_time_is_started_because_others_are_late() -> io::Result<()> {
+    let (pool, _ends) = pool(2, |config| config.processes_max = 4)?;
+    let mut state = pool.0.state.lock();
+    let [late, starting] = [0, 1].map(|at| state.processes[at].clone());
+    late.was_asked(Duration::from_secs(1));
+    state.claim(&late, &None);
+    state.claim(&starting, &Some("another".into()));
+    let next = pool.0.room_for(&mut state, &None).map(|process| process.id);
+    assert_eq!((next, state.processes.len()), (Some(late.id), 2));
+    drop(state);
+    Ok(())
+}
+
+#[test]
 fn the_confinement_told_is_that_of_the_process_that_greeted_last() -> io::Result<()> {
     let (pool, _ends) = pool(0, |_| {})?;
     let layers = |state| vec![LayerStatus { layer: "landlock".to_owned(), state, detail: String::new() }];
