@@ -7,10 +7,8 @@ use libtest_mimic::Trial;
 use loaderd_harness::{CodeExecutor, Tenant};
 use tokio::sync::watch;
 
-use super::{Broker, Gate, PATIENCE, REAL, end_of, expect, pass, wall};
+use super::{Broker, Gate, PATIENCE, REAL, WAITS, end_of, expect, pass, wall};
 use crate::doors::rust::runtime;
-
-const WAITS: &str = "async () => await host.call(1)";
 
 pub(crate) fn trials() -> Vec<Trial> {
     let test = || runtime().block_on(takes_its_turn()).map_err(Into::into);
