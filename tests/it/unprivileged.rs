@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use libtest_mimic::Trial;
 use nix::fcntl::OFlag;
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::stat::Mode;
 
 use crate::server::Server;
@@ -23,6 +24,10 @@ const NOBODY: u32 = 65_534;
 /// The first Linux that counts the threads of a user in each user namespace for itself. Where it does not, or there is no such
 /// namespace, they are not limited.
 const COUNTS_BY_NAMESPACE: (u32, u32) = (5, 14);
+
+/// Processes and threads that a user who may not make namespaces is limited to, all together: as few as a sandbox process may
+/// have alone.
+const PROCESSES_MAX: u64 = 1024;
 
 /// How a program is run, and how that must end: exit code, and what is printed.
 const RUNS: &[(&str, &str, i32, &str)] = &[
@@ -96,11 +101,13 @@ impl Program {
     }
 }
 
-/// Enters a user namespace in which no further ones may be made. The program that is then run has no right in it.
+/// Enters a user namespace in which no further ones may be made. The program that is then run has no right in it, and is
+/// limited as a user may be (`ulimit -u`), which says nothing of any one process.
 fn forbid_namespaces() -> std::io::Result<()> {
     unshare(CloneFlags::CLONE_NEWUSER)?;
     let limit = nix::fcntl::open(c"/proc/sys/user/max_user_namespaces", OFlag::O_WRONLY, Mode::empty())?;
     nix::unistd::write(&limit, b"0")?;
+    setrlimit(Resource::RLIMIT_NPROC, PROCESSES_MAX, PROCESSES_MAX)?;
     Ok(())
 }
 

@@ -3,9 +3,11 @@
 //! In steps, because of V8: [`before_v8`] on the main thread while it is alone, so that every later thread inherits
 //! it; [`before_programs`] once everything that needs more than a program does is done.
 
+use std::os::unix::ffi::OsStrExt;
+
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::launch::THREADS_MAX;
+use super::launch::THREADS_LIMITED;
 use super::{LayerState, LayerStatus, ruleset, seccomp};
 
 /// Descriptors a sandbox process may have open: streams, its socket, and what wakes its threads.
@@ -70,16 +72,14 @@ fn capabilities() -> LayerStatus {
     }
 }
 
-/// The launch sets it, where that can be told.
+/// The launch sets it, and says so, where the system counts them for this process alone.
 fn threads() -> LayerStatus {
+    if std::env::args_os().next_back().is_none_or(|last| last.as_bytes() != THREADS_LIMITED.to_bytes()) {
+        let why = "the system counts those of all processes of a user together here";
+        return LayerStatus::new("threads", LayerState::Missing, why);
+    }
     match getrlimit(Resource::RLIMIT_NPROC) {
-        Ok((max, _)) if max <= THREADS_MAX => {
-            LayerStatus::new("threads", LayerState::Applied, format!("at most {max}"))
-        }
-        Ok(_) => {
-            let why = "the system counts those of all processes of a user together here";
-            LayerStatus::new("threads", LayerState::Missing, why)
-        }
+        Ok((max, _)) => LayerStatus::new("threads", LayerState::Applied, format!("at most {max}")),
         Err(error) => LayerStatus::new("threads", LayerState::Missing, error.to_string()),
     }
 }

@@ -5,7 +5,7 @@
 //! at is out of their filters' sight there. Between that call and the exec, the child is a copy of one thread of a program
 //! with many: it makes system calls and nothing else.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -28,7 +28,11 @@ const NICENESS_USUAL: libc::rlim_t = 20;
 
 /// Threads that a process may have where the system counts them for it alone: several times what its Workers and their ends
 /// take. Whoever got out of V8 could else make so many that none are left for the machine.
-pub(super) const THREADS_MAX: libc::rlim_t = 1024;
+const THREADS_MAX: libc::rlim_t = 1024;
+
+/// The last argument of a process for which the launch has set that limit: one that is merely inherited may be as low, and
+/// counts others too.
+pub(super) const THREADS_LIMITED: &CStr = c"threads-limited";
 
 /// The first Linux that counts the threads of a user in each user namespace for itself. Before, and without a namespace, the
 /// limit is on those of all processes of the user together, so a process that keeps it can still be refused a thread.
@@ -77,14 +81,15 @@ pub struct Child {
 }
 
 impl Image {
-    /// The running program, which will be given `arguments` (the first is its name). It stays the same program when
+    /// The running program, which will be given `arguments` (the first is its name), and one more where its threads are
+    /// limited. It stays the same program when
     /// its file is replaced meanwhile.
     ///
     /// # Errors
     ///
     /// When `/proc` is not there, or the program cannot be opened.
     pub fn of_this_program(arguments: &[&str]) -> io::Result<Self> {
-        let open = |path: &std::ffi::CStr, flags: libc::c_int| {
+        let open = |path: &CStr, flags: libc::c_int| {
             // SAFETY: `path` is a NUL-terminated string; the call has no other precondition.
             let fd = Errno::result(unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
             // SAFETY: a descriptor just returned by the kernel, owned by nobody else.
@@ -109,8 +114,10 @@ impl Image {
     /// process's exit.
     pub fn launch(&self, socket: OwnedFd, stderr: Stderr) -> io::Result<Child> {
         let socket = above_fixed(socket)?;
-        let mut arguments: Vec<*const libc::c_char> = self.arguments.iter().map(|argument| argument.as_ptr()).collect();
-        arguments.push(std::ptr::null());
+        let given = || self.arguments.iter().map(|argument| argument.as_ptr());
+        let arguments: Vec<*const libc::c_char> = given().chain([std::ptr::null()]).collect();
+        let arguments_limited: Vec<*const libc::c_char> =
+            given().chain([THREADS_LIMITED.as_ptr(), std::ptr::null()]).collect();
         let environment: [*const libc::c_char; 1] = [std::ptr::null()];
         let root = nix::unistd::geteuid().is_root();
         let plan = Plan {
@@ -119,6 +126,7 @@ impl Image {
             null: self.null.as_raw_fd(),
             stderr,
             arguments: arguments.as_ptr(),
+            arguments_limited: arguments_limited.as_ptr(),
             environment: environment.as_ptr(),
             drop_root: root,
             in_user_namespace: false,
@@ -145,6 +153,8 @@ struct Plan {
     null: RawFd,
     stderr: Stderr,
     arguments: *const *const libc::c_char,
+    /// The same with [`THREADS_LIMITED`].
+    arguments_limited: *const *const libc::c_char,
     environment: *const *const libc::c_char,
     drop_root: bool,
     /// It is made in a user namespace of its own.
@@ -279,12 +289,15 @@ fn become_sandbox(plan: &Plan) -> ! {
         }
         // Hides even that user's identity and rights; fails where users may not have namespaces.
         let alone = plan.in_user_namespace || (plan.drop_root && libc::unshare(libc::CLONE_NEWUSER) == 0);
+        let mut arguments = plan.arguments;
         if alone && plan.counts_by_namespace {
             let mut threads: libc::rlimit = std::mem::zeroed();
             if libc::getrlimit(libc::RLIMIT_NPROC, &raw mut threads) == 0 {
                 threads.rlim_max = threads.rlim_max.min(THREADS_MAX);
                 threads.rlim_cur = threads.rlim_max;
-                libc::setrlimit(libc::RLIMIT_NPROC, &raw const threads);
+                if libc::setrlimit(libc::RLIMIT_NPROC, &raw const threads) == 0 {
+                    arguments = plan.arguments_limited;
+                }
             }
         }
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -292,14 +305,7 @@ fn become_sandbox(plan: &Plan) -> ! {
         let mut none: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
-        libc::syscall(
-            libc::SYS_execveat,
-            IMAGE_FD,
-            c"".as_ptr(),
-            plan.arguments,
-            plan.environment,
-            libc::AT_EMPTY_PATH,
-        );
+        libc::syscall(libc::SYS_execveat, IMAGE_FD, c"".as_ptr(), arguments, plan.environment, libc::AT_EMPTY_PATH);
         libc::_exit(EXIT_NOT_STARTED)
     }
 }
