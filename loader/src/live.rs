@@ -1,7 +1,7 @@
 //! Which isolates are alive, which of them are idle, how much code is held, and whether one more may start. One lock, held for a few
 //! instructions; evictions happen after it is released.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 use crate::error::{LoaderError, Overload};
 use crate::host::HostLimits;
-use crate::shares::{NoPlace, Shares, Tenant};
+use crate::shares::{NoPlace, Shares, Tally, Tenant};
 use crate::worker::Worker;
 
 /// Counters of a host. Loads, evictions and ends only grow.
@@ -85,7 +85,7 @@ struct State {
     /// Idle Workers, least recently used first.
     idle: BTreeMap<u64, (Tenant, Weak<Worker>)>,
     /// How many of them are whose.
-    idle_of: HashMap<Tenant, usize>,
+    idle_of: Tally,
     next: u64,
     refused: u64,
     evicted: u64,
@@ -118,7 +118,7 @@ impl LiveSet {
                 alive: Shares::new(limits.live_isolates_max),
                 code_bytes: 0,
                 idle: BTreeMap::new(),
-                idle_of: HashMap::new(),
+                idle_of: Tally::default(),
                 next: 0,
                 refused: 0,
                 evicted: 0,
@@ -140,7 +140,7 @@ impl LiveSet {
         loop {
             let candidate = {
                 let mut state = self.state.lock();
-                let spare = state.idle.len() - state.idle_by(tenant);
+                let spare = state.idle.len() - state.idle_of.of(tenant);
                 let no_place = match state.alive.take_beside(tenant, spare) {
                     Ok(()) => return Ok(ticket()),
                     Err(no_place) => no_place,
@@ -206,7 +206,7 @@ impl LiveSet {
         let mut state = self.state.lock();
         let key = state.next;
         state.next += 1;
-        *state.idle_of.entry(tenant.clone()).or_default() += 1;
+        state.idle_of.add(&tenant);
         state.idle.insert(key, (tenant, worker));
         IdleKey(key)
     }
@@ -279,29 +279,19 @@ impl LiveSet {
 }
 
 impl State {
-    /// Isolates of a tenant that are idle.
-    fn idle_by(&self, tenant: &Tenant) -> usize {
-        self.idle_of.get(tenant).copied().unwrap_or(0)
-    }
-
     /// Takes a Worker off the idle list, if it is on it.
     fn unlist(&mut self, key: u64) -> Option<Weak<Worker>> {
         let (tenant, worker) = self.idle.remove(&key)?;
-        if let Some(count) = self.idle_of.get_mut(&tenant) {
-            *count -= 1;
-            if *count == 0 {
-                self.idle_of.remove(&tenant);
-            }
-        }
+        self.idle_of.remove(&tenant);
         Some(worker)
     }
 
     /// Takes the least recently used Worker off the idle list: of that tenant, or of whoever has most idle ones.
     fn take_idle(&mut self, of: Option<&Tenant>) -> Option<Weak<Worker>> {
-        let most = self.idle_of.values().copied().max();
+        let most = self.idle_of.most();
         let is_one = |owner: &Tenant| match of {
             Some(tenant) => owner == tenant,
-            None => Some(self.idle_by(owner)) == most,
+            None => self.idle_of.of(owner) == most,
         };
         let key = self.idle.iter().find(|(_, (owner, _))| is_one(owner)).map(|(key, _)| *key)?;
         self.unlist(key)

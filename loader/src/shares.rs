@@ -14,12 +14,52 @@ pub(crate) type Tenant = Option<Arc<str>>;
 /// How many times as many places as are free one tenant may hold, where there are others.
 const TIMES_FREE: usize = 3;
 
+/// How many of something each tenant has; of tenants that have any.
+#[derive(Default)]
+pub(crate) struct Tally(HashMap<Tenant, usize>);
+
+impl Tally {
+    /// One more.
+    pub(crate) fn add(&mut self, tenant: &Tenant) {
+        match self.0.get_mut(tenant) {
+            Some(count) => *count += 1,
+            None => {
+                self.0.insert(tenant.clone(), 1);
+            }
+        }
+    }
+
+    /// One less; whether there was one.
+    pub(crate) fn remove(&mut self, tenant: &Tenant) -> bool {
+        let Some(count) = self.0.get_mut(tenant) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.0.remove(tenant);
+        }
+        true
+    }
+
+    /// How many a tenant has.
+    pub(crate) fn of(&self, tenant: &Tenant) -> usize {
+        self.0.get(tenant).copied().unwrap_or(0)
+    }
+
+    /// How many the tenant has that has most.
+    pub(crate) fn most(&self) -> usize {
+        self.0.values().copied().max().unwrap_or(0)
+    }
+
+    /// How many tenants have any.
+    fn tenants(&self) -> usize {
+        self.0.len()
+    }
+}
+
 /// See the module.
 pub(crate) struct Shares {
     max: usize,
     total: usize,
-    /// Of tenants that hold any.
-    held: HashMap<Tenant, usize>,
+    held: Tally,
     asked: Asked,
 }
 
@@ -41,7 +81,7 @@ pub(crate) enum NoPlace {
 
 impl Shares {
     pub(crate) fn new(max: usize) -> Self {
-        Self { max, total: 0, held: HashMap::new(), asked: Asked::Nobody }
+        Self { max, total: 0, held: Tally::default(), asked: Asked::Nobody }
     }
 
     /// Takes a place, if there is one for this tenant.
@@ -81,21 +121,13 @@ impl Shares {
     /// Takes a place, whether there is one or not.
     pub(crate) fn take_anyway(&mut self, tenant: &Tenant) {
         self.total += 1;
-        match self.held.get_mut(tenant) {
-            Some(held) => *held += 1,
-            None => {
-                self.held.insert(tenant.clone(), 1);
-            }
-        }
+        self.held.add(tenant);
     }
 
     /// Gives a place back.
     pub(crate) fn give_back(&mut self, tenant: &Tenant) {
-        let Some(held) = self.held.get_mut(tenant) else { return };
-        self.total -= 1;
-        *held -= 1;
-        if *held == 0 {
-            self.held.remove(tenant);
+        if self.held.remove(tenant) {
+            self.total -= 1;
         }
     }
 
@@ -106,13 +138,13 @@ impl Shares {
 
     /// Places that a tenant holds.
     pub(crate) fn held_by(&self, tenant: &Tenant) -> usize {
-        self.held.get(tenant).copied().unwrap_or(0)
+        self.held.of(tenant)
     }
 
     /// Whether a tenant holds less than it would if all that hold some held the same.
     fn is_below_average(&self, tenant: &Tenant) -> bool {
         let held = self.held_by(tenant);
-        let tenants = self.held.len() + usize::from(held == 0);
+        let tenants = self.held.tenants() + usize::from(held == 0);
         (held + 1).saturating_mul(tenants) <= self.max
     }
 }

@@ -12,7 +12,6 @@ mod supervisor;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
@@ -32,7 +31,7 @@ use crate::confine::launch::{Image, Stderr};
 use crate::confine::{self, LayerState, LayerStatus};
 use crate::error::{LoaderError, Overload};
 use crate::placement::{PlacedIsolate, Placement, StartRequest};
-use crate::shares::{NoPlace, Tenant};
+use crate::shares::{NoPlace, Tally, Tenant};
 
 /// The first pause after a process failed, doubled with each failure in a row.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
@@ -153,7 +152,7 @@ struct Shared {
 struct State {
     processes: Vec<Arc<Process>>,
     /// How many of them belong to each tenant that has some.
-    claimed: HashMap<Tenant, usize>,
+    claimed: Tally,
     waiting: Queue<Wish>,
     /// Processes that failed since a Worker came to its end in one.
     failures: u32,
@@ -172,7 +171,7 @@ impl State {
     fn new(waiting_max: usize) -> Self {
         Self {
             processes: Vec::new(),
-            claimed: HashMap::new(),
+            claimed: Tally::default(),
             waiting: Queue::new(waiting_max),
             failures: 0,
             never_started: 0,
@@ -186,13 +185,13 @@ impl State {
 
     /// Processes of a tenant.
     fn held_by(&self, tenant: &Tenant) -> usize {
-        self.claimed.get(tenant).copied().unwrap_or(0)
+        self.claimed.of(tenant)
     }
 
     /// A process that belongs to nobody becomes a tenant's.
     fn claim(&mut self, process: &Process, tenant: &Tenant) {
         if process.tenant.set(tenant.clone()).is_ok() {
-            *self.claimed.entry(tenant.clone()).or_default() += 1;
+            self.claimed.add(tenant);
         }
     }
 
@@ -200,12 +199,8 @@ impl State {
     fn forget(&mut self, process: &Arc<Process>) {
         let before = self.processes.len();
         self.processes.retain(|known| !Arc::ptr_eq(known, process));
-        let Some(tenant) = process.tenant.get().filter(|_| self.processes.len() < before) else { return };
-        if let Some(held) = self.claimed.get_mut(tenant) {
-            *held -= 1;
-            if *held == 0 {
-                self.claimed.remove(tenant);
-            }
+        if let Some(tenant) = process.tenant.get().filter(|_| self.processes.len() < before) {
+            self.claimed.remove(tenant);
         }
     }
 }

@@ -7,12 +7,12 @@ use libtest_mimic::Trial;
 use loaderd_harness::{CodeExecutor, Tenant};
 use tokio::sync::watch;
 
-use super::{Broker, Gate, PATIENCE, REAL, WAITS, end_of, expect, pass, wall};
+use super::{Broker, Gate, PATIENCE, REAL, WAITS, end_of, expect, pass, trials_of, wall};
 use crate::doors::rust::runtime;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let test = || runtime().block_on(takes_its_turn()).map_err(Into::into);
-    vec![Trial::test("sandboxes::a_tenant_takes_its_turn_where_the_only_process_is_never_idle", test)]
+    let name = "a_tenant_takes_its_turn_where_the_only_process_is_never_idle";
+    trials_of(vec![(name, || runtime().block_on(takes_its_turn()))])
 }
 
 /// There is one process, and a tenant that always has a pass in it: the next one begins before the last one ends. Another
