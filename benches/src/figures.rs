@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::BURST;
 use crate::served::ServedFigures;
 use crate::stats::{Samples, show};
 use crate::table::Table;
@@ -11,6 +12,8 @@ pub(crate) struct Contender {
     pub(crate) name: String,
     /// Load a program in a fresh isolate, run it, have its answer; with a pause before, as between two requests.
     pub(crate) fresh_trivial: Option<Samples>,
+    /// The same with a pause before each few.
+    pub(crate) bursts: Option<Samples>,
     /// The same without a pause.
     pub(crate) back_to_back: Option<Samples>,
     /// With a pause before, and one host call.
@@ -36,6 +39,7 @@ pub(crate) fn print(contenders: &[Contender]) {
     let heading = contenders.iter().map(|contender| contender.name.clone());
     let mut table = Table::new(std::iter::once("p50 / p99 (how many times the first)".to_owned()).chain(heading));
     samples_row(&mut table, "fresh isolate, trivial program", contenders, |of| of.fresh_trivial.as_ref());
+    samples_row(&mut table, &format!("the same, {BURST} after each pause"), contenders, |of| of.bursts.as_ref());
     samples_row(&mut table, "the same, back to back", contenders, |of| of.back_to_back.as_ref());
     samples_row(&mut table, "trivial program with one host call", contenders, |of| of.fresh_one_call.as_ref());
     samples_row(&mut table, "program with 1,000 host calls", contenders, |of| of.thousand_calls.as_ref());

@@ -113,6 +113,7 @@ impl Loaderd {
         Ok(Contender {
             name: name.to_owned(),
             fresh_trivial: Samples::new(self.durations(effort.passes, Pace::Paused, TRIVIAL, "1").await?),
+            bursts: Samples::new(self.durations(effort.passes, Pace::Bursts, TRIVIAL, "1").await?),
             back_to_back: Samples::new(self.durations(effort.passes, Pace::BackToBack, TRIVIAL, "1").await?),
             fresh_one_call: Samples::new(self.durations(effort.passes, Pace::Paused, ONE_CALL, "1").await?),
             thousand_calls: Samples::new(
@@ -148,8 +149,8 @@ impl Loaderd {
             self.pass(source, expected).await?;
         }
         let mut durations = Vec::with_capacity(count);
-        for _ in 0..count {
-            if let Pace::Paused = pace {
+        for pass in 0..count {
+            if pace.pauses_before(pass) {
                 tokio::time::sleep(PAUSE).await;
             }
             let started = Instant::now();

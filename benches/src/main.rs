@@ -46,12 +46,28 @@ const ISOLATES_HELD: u32 = 50;
 /// Where npm puts workerd's own binary. Its launcher beside it would not pass a signal on.
 const WORKERD: &str = "node_modules/@cloudflare/workerd-linux-64/bin/workerd";
 
+/// Passes after each pause at [`Pace::Bursts`]: half of what loaderd keeps ready on two cores.
+const BURST: usize = 4;
+
 /// Whether a contender gets a moment between two passes.
 #[derive(Clone, Copy)]
 enum Pace {
-    /// As long as [`PAUSE`]: what is prepared ahead is ready again.
+    /// As long as [`PAUSE`]: what is prepared ahead is ready again, and the processors have forgotten what they ran.
     Paused,
+    /// A pause before [`BURST`] passes, one after the other: what is prepared ahead is there for each.
+    Bursts,
     BackToBack,
+}
+
+impl Pace {
+    /// Whether there is a pause before the pass with this number.
+    fn pauses_before(self, pass: usize) -> bool {
+        match self {
+            Self::Paused => true,
+            Self::Bursts => pass.is_multiple_of(BURST),
+            Self::BackToBack => false,
+        }
+    }
 }
 
 /// How much is measured.

@@ -47,6 +47,8 @@ pub(crate) fn measure(sandbox: &str, packages: &Path, effort: Effort) -> io::Res
     Ok(Contender {
         name: sandbox.to_owned(),
         fresh_trivial: samples(output.fresh_trivial),
+        // Nothing is prepared ahead there.
+        bursts: None,
         back_to_back: samples(output.back_to_back),
         fresh_one_call: samples(output.fresh_one_call),
         thousand_calls: samples(output.thousand_calls),

@@ -73,6 +73,7 @@ impl Server {
         let contender = Contender {
             name: self.name.to_owned(),
             fresh_trivial: measure("/fresh/trivial")?,
+            bursts: samples(effort.passes, Pace::Bursts, "/fresh/trivial", "1")?,
             back_to_back: samples(effort.passes, Pace::BackToBack, "/fresh/trivial", "1")?,
             fresh_one_call: measure("/fresh/oneCall")?,
             thousand_calls: samples(effort.long_passes, Pace::Paused, "/fresh/thousandCalls", "499500")?,
@@ -112,8 +113,8 @@ impl Server {
             connection.get(path)?;
         }
         (0..count)
-            .map(|_| {
-                if let Pace::Paused = pace {
+            .map(|pass| {
+                if pace.pauses_before(pass) {
                     std::thread::sleep(PAUSE);
                 }
                 let started = Instant::now();

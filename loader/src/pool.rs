@@ -37,15 +37,15 @@ pub struct PoolConfig {
     pub isolate: IsolateConfig,
     /// Never-used isolates to keep ready. 0: each is made when it is asked for.
     pub target: usize,
-    /// Isolates made at once while requests wait or the pool is less than half full; the number of cores is a good choice.
-    /// At least 1.
+    /// Isolates made at once while requests wait or the pool is less than half full. One more than there are cores is a good
+    /// choice: making one waits for the kernel now and then. At least 1.
     pub making_max: usize,
 }
 
 impl Default for PoolConfig {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        Self { isolate: IsolateConfig::default(), target: 4 * cores, making_max: cores }
+        Self { isolate: IsolateConfig::default(), target: 4 * cores, making_max: cores + 1 }
     }
 }
 
