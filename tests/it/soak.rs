@@ -66,28 +66,18 @@ fn soak(mode: Mode, passes: usize) -> Result<(), String> {
     // As many again of everything that starts on first use.
     let warm_up = WARM_UP.min(passes / 2);
     run(&service, mode, &corpus, warm_up, &mut found)?;
-    let at_work = proc::Held::by(service.pid())?.own_rss_kib;
     let before = at_rest(&service)?;
-    // At rest the C library gives back some of the little that the broker has freed, or does not. What isolates had is always
-    // given back, so in-process mode has the narrower bar.
-    let own_before = match mode {
-        Mode::Process => at_work.max(before.own_rss_kib),
-        Mode::InProcess => before.own_rss_kib,
-    };
     run(&service, mode, &corpus, passes - warm_up, &mut found)?;
     let after = at_rest(&service)?;
     let restarts = restarts(&service)?;
-    println!(
-        "soak {}: {passes} passes; at work {at_work} KiB, before {before:?}, after {after:?}; {found:?}; {restarts:?}",
-        mode.name()
-    );
+    println!("soak {}: {passes} passes; before {before:?}, after {after:?}; {found:?}; {restarts:?}", mode.name());
     for line in service.unread_log().iter().filter(|line| !Why::of_line(line).is_some_and(|why| why.expected())) {
         eprintln!("logged: {line}");
     }
     proc::settles(service.pid(), &before.with_processes_of(&after)?)?;
     // The service lives for long; sandbox processes come and go, and each may keep so much before it is retired.
-    if warm_up == WARM_UP && after.own_rss_kib > own_before + own_before / 10 {
-        return Err(format!("memory grew from {own_before} to {} KiB", after.own_rss_kib));
+    if warm_up == WARM_UP && after.own_rss_kib > before.own_rss_kib + before.own_rss_kib / 10 {
+        return Err(format!("memory grew from {} to {} KiB", before.own_rss_kib, after.own_rss_kib));
     }
     let (of_processes, most) = (after.rss_kib - after.own_rss_kib, after.children as u64 * RSS_OF_A_PROCESS_KIB);
     if of_processes > most {
