@@ -8,25 +8,39 @@ use std::time::Duration;
 /// What the C library may keep, in bytes: enough for a few passes, so that not each of them asks the system.
 const KEPT_MAX: usize = 16 << 20;
 
-/// How long isolates may have been ending before what they freed is given back.
+/// How long isolates may have been ending, or nothing be asked for, before what was freed is given back.
 pub(crate) const GIVE_BACK_AFTER: Duration = Duration::from_secs(1);
 
-/// Gives back what the C library keeps, where that is more than [`KEPT_MAX`]. Takes some milliseconds then, in which other
-/// threads may wait to allocate.
-#[cfg(target_env = "gnu")]
+/// Gives back what the C library keeps, where that is more than [`KEPT_MAX`]: for a process that goes on working. Takes some
+/// milliseconds then, in which other threads may wait to allocate.
 pub(crate) fn give_back() {
-    // SAFETY: both only look at, and tidy up, the allocator's own state, under its own locks.
-    unsafe {
-        if libc::mallinfo2().fordblks > KEPT_MAX {
-            libc::malloc_trim(0);
-        }
+    if free_bytes() > KEPT_MAX {
+        give_back_all();
     }
+}
+
+/// Gives back all that the C library keeps: for a process that has nothing to do. Takes some milliseconds.
+#[cfg(target_env = "gnu")]
+pub(crate) fn give_back_all() {
+    // SAFETY: only tidies up the allocator's own state, under its own locks.
+    unsafe { libc::malloc_trim(0) };
 }
 
 /// Other C libraries keep little.
 #[cfg(not(target_env = "gnu"))]
-pub(crate) fn give_back() {
-    let _ = KEPT_MAX;
+pub(crate) fn give_back_all() {}
+
+/// What the C library keeps of what was freed, in bytes.
+#[cfg(target_env = "gnu")]
+fn free_bytes() -> usize {
+    // SAFETY: only looks at the allocator's own state, under its own locks.
+    unsafe { libc::mallinfo2() }.fordblks
+}
+
+/// Other C libraries do not say.
+#[cfg(not(target_env = "gnu"))]
+fn free_bytes() -> usize {
+    0
 }
 
 /// What is allocated in this process, in bytes, with V8's heaps left out, which it maps itself.

@@ -161,6 +161,8 @@ struct State {
     not_before: Option<Instant>,
     layers: Option<Vec<LayerStatus>>,
     closing: bool,
+    /// When a Worker was last asked for, until what the broker freed since is given back.
+    asked_at: Option<Instant>,
     /// Something is ending.
     look: bool,
     /// Somebody waits, and the supervisor knows: it lets go of those that nobody wants any more.
@@ -178,6 +180,7 @@ impl State {
             not_before: None,
             layers: None,
             closing: false,
+            asked_at: None,
             look: false,
             looked_after: false,
         }
@@ -301,6 +304,7 @@ impl Placement for Sandboxes {
         let tenant = wish.tenant().cloned();
         let refused = {
             let mut state = self.0.state.lock();
+            state.asked_at = Some(Instant::now());
             state.waiting.push(&tenant, wish).err()
         };
         let max = self.0.config.waiting_max;

@@ -1,11 +1,12 @@
 //! The thread that looks after sandbox processes: kills what does not end, asks for signs of life, keeps as many as are
-//! of use.
+//! of use. When all is at rest, it gives back what the broker freed.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::Shared;
+use crate::freed::{GIVE_BACK_AFTER, give_back_all};
 use crate::sandbox::process::Process;
 
 /// How often the supervisor looks while something is ending.
@@ -50,6 +51,7 @@ pub(super) fn supervise(pool: &Weak<Shared>) {
             shared.give_up_idle();
             // Not when the last one is taken: whoever took it is busy just then.
             shared.keep_spare();
+            shared.give_back_at_rest(now);
         }
         shared.drop_unwanted();
         shared.place_waiting();
@@ -87,6 +89,21 @@ impl Shared {
             tracing::debug!(process = process.id, "a sandbox process is retired: nobody uses it");
             process.retire();
         }
+    }
+
+    /// Gives back what the broker freed, once there is no Worker and none was asked for in a while.
+    fn give_back_at_rest(&self, now: Instant) {
+        {
+            let mut state = self.state.lock();
+            let rested = state.asked_at.is_some_and(|at| now.saturating_duration_since(at) >= GIVE_BACK_AFTER);
+            let busy =
+                !state.waiting.is_empty() || state.processes.iter().any(|process| process.active.load(SeqCst) > 0);
+            if !rested || busy {
+                return;
+            }
+            state.asked_at = None;
+        }
+        give_back_all();
     }
 
     /// Has one process ready that belongs to nobody, as far as there may be more: whoever comes next and would be in
