@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
 use loaderd_harness::{CodeExecutor, Tenant};
+use loaderd_loader::freed::keep_little;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -89,6 +90,15 @@ impl BoundArgs {
             capabilities_per_message_max: self.max_message_capabilities,
             message_bytes_max: self.max_message_bytes,
             drain_time_max: Duration::from_millis(self.max_drain_ms),
+        }
+    }
+}
+
+impl ExecutorArgs {
+    /// What is to be done on the main thread, before there are others.
+    pub(crate) fn prepare(&self) {
+        if let Sandbox::Process = self.sandbox {
+            keep_little();
         }
     }
 }

@@ -57,7 +57,10 @@ fn run() -> ExitCode {
         Command::Conform(arguments) => conform::run(&arguments),
         Command::Doctor => with_v8(&[], doctor::run()),
         Command::Exec(arguments) => with_v8(&[], in_a_task(exec::run(*arguments))),
-        Command::Executor(arguments) => with_v8(&[], executor::run(arguments)),
+        Command::Executor(arguments) => {
+            arguments.prepare();
+            with_v8(&[], executor::run(arguments))
+        }
     }
 }
 

@@ -11,6 +11,25 @@ const KEPT_MAX: usize = 16 << 20;
 /// How long isolates may have been ending, or nothing be asked for, before what was freed is given back.
 pub(crate) const GIVE_BACK_AFTER: Duration = Duration::from_secs(1);
 
+/// From how many bytes on a broker gets memory from the system and gives it back as it is freed, and how much it keeps at
+/// most at the end of each of the C library's arenas.
+#[cfg(target_env = "gnu")]
+const LARGE: libc::c_int = 1 << 20;
+
+/// Has the C library keep little of what is freed, for good: for a broker, whose messages may be large while it holds next
+/// to nothing itself. Left alone, it keeps twice the largest block ever freed at the end of each arena, where not even
+/// [`give_back_all`] takes it.
+///
+/// To be called on the main thread, before there are others.
+pub fn keep_little() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no other thread allocates meanwhile, which is all that it asks for.
+    unsafe {
+        libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+    }
+}
+
 /// Gives back what the C library keeps, where that is more than [`KEPT_MAX`]: for a process that goes on working. Takes some
 /// milliseconds then, in which other threads may wait to allocate.
 pub(crate) fn give_back() {

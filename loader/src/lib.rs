@@ -36,7 +36,7 @@ pub mod connect;
 pub mod entrypoint;
 pub mod error;
 pub mod fetch;
-mod freed;
+pub mod freed;
 pub mod graph;
 pub mod host;
 pub mod in_process;
