@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use super::Callback::*;
-use super::{contain, contain_throwing};
+use super::{contain, contain_in, contain_throwing};
 use crate::isolate::state::IsolateState;
 use crate::vm;
 
@@ -65,19 +65,13 @@ pub(crate) fn template<'s>(
 
 fn native(callback: impl NativeFunction) -> impl NativeFunction {
     as_function(move |scope, arguments, returned| {
-        contain_throwing(Function, scope, |scope| {
-            callback(scope, arguments, returned);
-            Some(())
-        });
+        contain_in(Function, scope, |scope| callback(scope, arguments, returned));
     })
 }
 
 fn getter(callback: impl Getter) -> impl Getter {
     as_getter(move |scope, name, arguments, returned| {
-        contain_throwing(Getter, scope, |scope| {
-            callback(scope, name, arguments, returned);
-            Some(())
-        });
+        contain_in(Getter, scope, |scope| callback(scope, name, arguments, returned));
     })
 }
 
@@ -102,10 +96,7 @@ pub(crate) fn accessor<'s>(read: impl Getter) -> v8::AccessorConfiguration<'s> {
 /// The same, of those that can be written.
 pub(crate) fn writable_accessor<'s>(read: impl Getter, write: impl Setter) -> v8::AccessorConfiguration<'s> {
     accessor(read).setter(as_setter(move |scope, name, value, arguments, returned| {
-        contain_throwing(Setter, scope, |scope| {
-            write(scope, name, value, arguments, returned);
-            Some(())
-        });
+        contain_in(Setter, scope, |scope| write(scope, name, value, arguments, returned));
     }))
 }
 
@@ -289,10 +280,7 @@ struct Contained<D>(D);
 
 impl<D: v8::ValueSerializerImpl> v8::ValueSerializerImpl for Contained<D> {
     fn throw_data_clone_error<'s>(&self, scope: &mut v8::PinScope<'s, '_>, message: v8::Local<'s, v8::String>) {
-        contain_throwing(Serialize, scope, |scope| {
-            self.0.throw_data_clone_error(scope, message);
-            Some(())
-        });
+        contain_in(Serialize, scope, |scope| self.0.throw_data_clone_error(scope, message));
     }
 
     fn has_custom_host_object(&self, isolate: &v8::Isolate) -> bool {

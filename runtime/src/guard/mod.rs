@@ -85,6 +85,9 @@ impl Callback {
     }
 }
 
+/// What is thrown in place of an exception that was lost.
+const LOST: &str = "internal error: the reason is not known";
+
 thread_local! {
     /// A function of ours has panicked on this thread, whose isolate is condemned.
     static PANICKED: Cell<bool> = const { Cell::new(false) };
@@ -114,25 +117,45 @@ pub(crate) fn contain<T>(callback: Callback, work: impl FnOnce() -> T) -> Option
     done.ok()
 }
 
-/// The same for callbacks that V8 expects to throw where they give it nothing.
+/// The same for callbacks that may throw: after a panic, this does.
+fn contain_in<'s, 'i>(
+    callback: Callback,
+    scope: &mut v8::PinScope<'s, 'i>,
+    work: impl FnOnce(&mut v8::PinScope<'s, 'i>),
+) {
+    if contain(callback, || work(scope)).is_none() {
+        throw(scope, Cause::InternalError.message());
+    }
+}
+
+/// The same for callbacks that must have thrown where they give V8 nothing: it ends the process when they have not. Near the
+/// end of the stack nearly anything fails, and an exception is easily lost.
 fn contain_throwing<'s, 'i, T>(
     callback: Callback,
     scope: &mut v8::PinScope<'s, 'i>,
     work: impl FnOnce(&mut v8::PinScope<'s, 'i>) -> Option<T>,
 ) -> Option<T> {
-    match contain(callback, || work(scope)) {
-        Some(done) => done,
-        None => {
-            throw(scope);
-            None
-        }
+    v8::tc_scope!(let scope, scope);
+    let done = contain(callback, || work(scope));
+    let failed = match done {
+        Some(Some(done)) => return Some(done),
+        Some(None) => LOST,
+        None => Cause::InternalError.message(),
+    };
+    if !scope.has_caught() {
+        throw(scope, failed);
     }
+    if !scope.has_terminated() {
+        scope.rethrow();
+    }
+    None
 }
 
-/// Throws what a program sees in the few steps until V8 notices that it is to stop.
-fn throw(scope: &mut v8::PinScope<'_, '_>) {
+/// Throws where nothing else was thrown. After a panic it is what a program sees in the few steps until V8 notices that it
+/// is to stop.
+fn throw(scope: &mut v8::PinScope<'_, '_>, message: &str) {
     if !scope.is_execution_terminating()
-        && let Some(message) = v8::String::new(scope, Cause::InternalError.message())
+        && let Some(message) = v8::String::new(scope, message)
     {
         let error = v8::Exception::error(scope, message);
         scope.throw_exception(error);

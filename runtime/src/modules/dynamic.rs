@@ -27,19 +27,14 @@ fn import_evaluated<'s, 'i>(
     let state = IsolateState::of(scope);
     match state.aside(Aside::DynamicImport, || namespace_of(scope, &state, referrer, specifier, attributes)) {
         Some(Imported { namespace, evaluation: Some(evaluation) }) => {
-            settle_with(scope, &state, resolver, evaluation, namespace)?;
+            settle_with(scope, &state, resolver, evaluation, namespace);
         }
         Some(Imported { namespace, evaluation: None }) => {
             resolver.resolve(scope, namespace);
         }
-        None => {
-            // Terminated, or without an exception: the isolate is being ended, and nobody will look at the promise.
-            let exception = scope.exception().filter(|_| !scope.has_terminated())?;
-            scope.reset();
-            resolver.reject(scope, exception);
-        }
+        None => reject_with_caught(scope, resolver),
     }
-    Some(resolver.get_promise(scope))
+    came_through(scope).then(|| resolver.get_promise(scope))
 }
 
 /// V8 asks for `import(specifier)` or `import.source(specifier)`.
@@ -68,13 +63,30 @@ pub(crate) fn import<'s, 'i>(
         Some(source) => {
             resolver.resolve(scope, source.into());
         }
-        None => {
-            let exception = scope.exception().filter(|_| !scope.has_terminated())?;
-            scope.reset();
-            resolver.reject(scope, exception);
-        }
+        None => reject_with_caught(scope, resolver),
     }
-    Some(resolver.get_promise(scope))
+    came_through(scope).then(|| resolver.get_promise(scope))
+}
+
+/// The promise of an import rejects with what was caught, unless that is the isolate's end.
+fn reject_with_caught(
+    scope: &mut v8::PinnedRef<'_, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>,
+    resolver: v8::Local<'_, v8::PromiseResolver>,
+) {
+    if let Some(exception) = scope.exception().filter(|_| !scope.has_terminated()) {
+        scope.reset();
+        resolver.reject(scope, exception);
+    }
+}
+
+/// Whether the promise of an import is what is to be returned. Otherwise an exception is pending: there was not even the
+/// stack to settle it, or the isolate is being ended.
+fn came_through(scope: &mut v8::PinnedRef<'_, v8::TryCatch<'_, '_, v8::HandleScope<'_>>>) -> bool {
+    let caught = scope.has_caught();
+    if caught && !scope.has_terminated() {
+        scope.rethrow();
+    }
+    !caught
 }
 
 struct Imported<'s> {
