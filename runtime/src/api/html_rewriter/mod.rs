@@ -33,24 +33,39 @@ fn throw_parser_error(scope: &mut v8::PinScope<'_, '_>, error: &str) {
     throw_type_error(scope, &format!("Parser error: {error}"));
 }
 
-/// How deep the parentheses and brackets of a selector may nest: the library that reads it calls itself for each.
+/// How deep the parentheses and brackets of a selector may nest, and of how many steps (`a b > c`) it may be: the library that
+/// reads it calls itself for each.
 const SELECTOR_DEPTH_MAX: usize = 64;
 
 /// The selector that a text is, or why it is none, in the parser's words.
 fn selector(text: &str) -> Result<Selector, String> {
-    // Also counts what is in quotes, where nothing nests; nobody writes that much of it.
-    let mut depth = 0_usize;
+    if nests_too_deeply(text) {
+        return Err("The selector is nested too deeply.".to_owned());
+    }
+    text.parse().map_err(|error: lol_html::errors::SelectorError| error.to_string())
+}
+
+/// Whether a selector may be deeper than [`SELECTOR_DEPTH_MAX`]. Also counts what is in quotes and comments, where nothing
+/// nests; nobody writes that much of it.
+fn nests_too_deeply(text: &str) -> bool {
+    // A comma ends a selector only where it is none of a name, a string or a comment.
+    let commas_end = !text.contains(['\\', '"', '\'']) && !text.contains("/*");
+    let (mut depth, mut steps, mut in_step) = (0_usize, 0_usize, false);
     for byte in text.bytes() {
+        let separates = byte.is_ascii_whitespace() || matches!(byte, b'>' | b'+' | b'~' | b'/');
+        steps += usize::from(in_step && separates);
+        in_step = !separates;
         match byte {
             b'(' | b'[' | b'{' => depth += 1,
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 && commas_end => steps = 0,
             _ => {}
         }
-        if depth > SELECTOR_DEPTH_MAX {
-            return Err("The selector is nested too deeply.".to_owned());
+        if depth > SELECTOR_DEPTH_MAX || steps > SELECTOR_DEPTH_MAX {
+            return true;
         }
     }
-    text.parse().map_err(|error: lol_html::errors::SelectorError| error.to_string())
+    false
 }
 
 /// `checkSelector(text)`: throws when it is none.
