@@ -13,7 +13,7 @@ use crate::doors::capnp::{Connection, block_on};
 use crate::healthy;
 use crate::service::{Mode, Service};
 
-pub(crate) const FILES: [&str; 7] = ["loops", "deaf", "memory", "stack", "escapes", "protocol", "web"];
+pub(crate) const FILES: [&str; 8] = ["loops", "deaf", "memory", "stack", "escapes", "protocol", "web", "again"];
 
 /// How long a thread may need to come out of a builtin after its program's end, where the case does not say that it can
 /// only be abandoned. A bound against hanging tests, not an expectation.

@@ -10,15 +10,35 @@ use parking_lot::Mutex;
 use super::OnEnd;
 use crate::channel::InvocationReport;
 use crate::isolate::state::system_ms;
+use crate::limits::aside::LOGGING_CPU;
+use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Usage};
 use crate::trace::tracer::RootTrace;
 
-/// See the module. The isolate's thread alone writes to it.
-pub(crate) struct Meter {
-    started: Instant,
+/// What was used of a budget: an invocation's own, or the one of all that a Worker does. The isolate's thread alone writes
+/// to it.
+pub(crate) struct Spent {
     /// Of the turns that are over.
     cpu_ns: AtomicU64,
     sub_requests: AtomicU32,
+    /// Left for formatting what is logged.
+    logging_left_ns: AtomicU64,
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Self {
+            cpu_ns: AtomicU64::new(0),
+            sub_requests: AtomicU32::new(0),
+            logging_left_ns: AtomicU64::new(nanos(LOGGING_CPU)),
+        }
+    }
+}
+
+/// See the module.
+pub(crate) struct Meter {
+    started: Instant,
+    spent: Arc<Spent>,
     /// Taken by whoever tells them.
     listeners: Mutex<Option<Listeners>>,
 }
@@ -30,30 +50,30 @@ pub(crate) struct Listeners {
 }
 
 impl Meter {
-    pub(crate) fn new(listeners: Listeners) -> Arc<Self> {
-        Arc::new(Self {
-            started: Instant::now(),
-            cpu_ns: AtomicU64::new(0),
-            sub_requests: AtomicU32::new(0),
-            listeners: Mutex::new(Some(listeners)),
-        })
+    pub(crate) fn new(spent: Arc<Spent>, listeners: Listeners) -> Arc<Self> {
+        Arc::new(Self { started: Instant::now(), spent, listeners: Mutex::new(Some(listeners)) })
     }
 
     /// CPU time of the turns that are over, in ns.
     pub(crate) fn cpu_ns(&self) -> u64 {
-        self.cpu_ns.load(Relaxed)
+        self.spent.cpu_ns.load(Relaxed)
     }
 
     pub(crate) fn charge_cpu_ns(&self, used_ns: u64) {
-        self.cpu_ns.store(self.cpu_ns().saturating_add(used_ns), Relaxed);
+        self.spent.cpu_ns.store(self.cpu_ns().saturating_add(used_ns), Relaxed);
     }
 
     pub(crate) fn sub_requests(&self) -> u32 {
-        self.sub_requests.load(Relaxed)
+        self.spent.sub_requests.load(Relaxed)
     }
 
     pub(crate) fn set_sub_requests(&self, count: u32) {
-        self.sub_requests.store(count, Relaxed);
+        self.spent.sub_requests.store(count, Relaxed);
+    }
+
+    /// What is left for formatting what is logged, in ns.
+    pub(crate) fn logging_left_ns(&self) -> &AtomicU64 {
+        &self.spent.logging_left_ns
     }
 
     /// `turn_ns` is what the running turn has used and is not charged yet.

@@ -7,13 +7,13 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use crate::channel::InvocationReport;
 use crate::dynamic::{Caller, CallerKind};
 use crate::isolate::inbox::Shared;
 use crate::isolate::state::system_ms;
-use crate::limits::aside;
 use crate::limits::cpu::nanos;
 use crate::limits::{Cause, Outcome, ResourceLimits, Usage};
 use crate::rpc::{Reply, RpcError, Waiter};
@@ -54,7 +54,6 @@ pub(crate) struct InvocationState {
     meter: Arc<Meter>,
     /// What was used before its budget was last refilled.
     cpu_refilled_ns: Cell<u64>,
-    logging_left_ns: Cell<u64>,
     /// Outgoing calls and timers that may still wake it.
     pending_io: Cell<usize>,
     /// Objects of its session that somebody outside holds.
@@ -89,14 +88,14 @@ impl InvocationState {
         shared: &Arc<Shared>,
         tracer: Option<Tracer>,
     ) -> Rc<Self> {
-        let meter = Meter::new(Listeners { on_end, trace: tracer.as_ref().map(Tracer::root) });
+        let listeners = Listeners { on_end, trace: tracer.as_ref().map(Tracer::root) };
+        let meter = Meter::new(shared.budget_of_invocation(), listeners);
         shared.invocation_begins(id, meter.clone());
         Rc::new(Self {
             id,
             limits,
             meter,
             cpu_refilled_ns: Cell::new(0),
-            logging_left_ns: aside::full(aside::LOGGING_CPU),
             pending_io: Cell::new(0),
             exports: Cell::new(0),
             callbacks: Cell::new(0),
@@ -121,8 +120,8 @@ impl InvocationState {
     }
 
     /// What is left for formatting what it logs, in ns.
-    pub(crate) fn logging_left_ns(&self) -> &Cell<u64> {
-        &self.logging_left_ns
+    pub(crate) fn logging_left_ns(&self) -> &AtomicU64 {
+        self.meter.logging_left_ns()
     }
 
     pub(crate) fn charge_cpu_ns(&self, used_ns: u64) {
@@ -133,7 +132,8 @@ impl InvocationState {
     /// delivered to an object has one. False for other invocations, which have one for all they do.
     pub(crate) fn refill(&self) -> bool {
         let of_object = self.is_of_object();
-        if of_object {
+        // Not where the budget is that of the whole Worker.
+        if of_object && !self.shared.has_one_budget() {
             self.cpu_refilled_ns.set(self.meter.cpu_ns());
             self.meter.set_sub_requests(0);
         }

@@ -12,7 +12,7 @@ use super::queue::{self, Queue};
 use super::running::{Running, Scope};
 use super::{EntrypointSpec, Idle, LoadCode, LoadError, LoadReport, WeakIsolate};
 use crate::guard::callbacks;
-use crate::invocation::meter::Meter;
+use crate::invocation::meter::{Meter, Spent};
 use crate::invocation::{InvocationId, OnEnd};
 use crate::limits::Cause;
 use crate::limits::turn::TurnClock;
@@ -100,6 +100,8 @@ pub(crate) struct Shared {
     loading: Mutex<Option<LoadDone>>,
     /// What the invocations that are not over have used.
     meters: Mutex<HashMap<InvocationId, Arc<Meter>>>,
+    /// Set where all invocations have one budget together.
+    one_budget: OnceLock<Arc<Spent>>,
     /// What the running turn has used.
     pub(crate) turn: TurnClock,
     owner: OnceLock<WeakIsolate>,
@@ -127,6 +129,7 @@ impl Shared {
             replies: Mutex::default(),
             loading: Mutex::new(None),
             meters: Mutex::default(),
+            one_budget: OnceLock::new(),
             turn: TurnClock::default(),
             owner: OnceLock::new(),
             look_asked: AtomicBool::new(false),
@@ -261,6 +264,20 @@ impl Shared {
         let _ = self.v8.set(handle);
     }
 
+    /// All invocations have one budget together. Before there are any.
+    pub(crate) fn set_one_budget(&self) {
+        self.one_budget.get_or_init(Arc::default);
+    }
+
+    pub(crate) fn has_one_budget(&self) -> bool {
+        self.one_budget.get().is_some()
+    }
+
+    /// What a new invocation spends from.
+    pub(crate) fn budget_of_invocation(&self) -> Arc<Spent> {
+        self.one_budget.get().cloned().unwrap_or_default()
+    }
+
     /// Notes which turn runs, for the cause of a limit it may meet.
     pub(crate) fn set_running(&self, turn: u64, scope: Scope, invocation: Option<InvocationId>) {
         self.running.begin(turn, scope, invocation);
@@ -276,10 +293,11 @@ impl Shared {
         how(self.end.load(SeqCst)).map(|(cause, _)| cause)
     }
 
-    /// The cause as it concerns one invocation: a limit that another one met is not this one's fault.
+    /// The cause as it concerns one invocation: a limit that another one met is not this one's fault,
+    /// unless it is one limit for all of them.
     pub(crate) fn cause_for(&self, invocation: InvocationId) -> Option<Cause> {
         let (cause, culprit) = how(self.end.load(SeqCst))?;
-        Some(if culprit != 0 && culprit != invocation { Cause::Condemned } else { cause })
+        Some(if culprit != 0 && culprit != invocation && !self.has_one_budget() { Cause::Condemned } else { cause })
     }
 
     /// Ends the isolate: the first cause wins, running JavaScript is terminated, the thread is told.
@@ -401,7 +419,8 @@ impl Expire for Shared {
         let cause = self.cause().unwrap_or(Cause::Shutdown);
         let cause_for = |invocation| self.cause_for(invocation).unwrap_or(cause);
         let (running, turn_ns) = (self.running.invocation(), self.turn.used_ns(thread_ns.unwrap_or(0)));
-        let turn_of = |invocation| if invocation == running { turn_ns } else { 0 };
+        let one_budget = self.has_one_budget() && running != 0;
+        let turn_of = |invocation| if invocation == running || one_budget { turn_ns } else { 0 };
         let meters = std::mem::take(&mut *self.meters.lock());
         let owed = std::mem::take(&mut *self.replies.lock());
         for (invocation, reply) in owed.into_values() {

@@ -82,8 +82,9 @@ pub enum Uses {
     /// Any number of times.
     #[default]
     Many,
-    /// Once, and it ends soon afterwards: its thread may be given less of the processors when it has run for long, also
-    /// where the system would not let it have more again.
+    /// Once, and it ends soon afterwards. All that it does has one budget, also where it calls itself: the limits of an
+    /// invocation are those of the whole Worker. Its thread may be given less of the processors when it has run for long,
+    /// also where the system would not let it have more again.
     One,
 }
 

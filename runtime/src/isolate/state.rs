@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::inbox::Shared;
@@ -56,7 +57,7 @@ pub(crate) struct IsolateState {
     turn_started_ns: Cell<u64>,
     /// What the running turn does beside its invocation's work, and what is left for importing.
     pub(crate) asides: Asides,
-    import_left_ns: Cell<u64>,
+    import_left_ns: AtomicU64,
 }
 
 impl IsolateState {
@@ -76,7 +77,7 @@ impl IsolateState {
             aborted: Cell::new(false),
             turn_started_ns: Cell::new(0),
             asides: Asides::default(),
-            import_left_ns: Cell::new(0),
+            import_left_ns: AtomicU64::new(0),
         });
         state.advance_clock();
         state
@@ -246,7 +247,7 @@ impl IsolateState {
 
     /// Sets the CPU time for all modules that are imported dynamically.
     pub(crate) fn set_import_budget(&self, budget: Duration) {
-        self.import_left_ns.set(nanos(budget));
+        self.import_left_ns.store(nanos(budget), Relaxed);
     }
 
     /// Runs a part of an invocation's turn on a budget of its own. In other turns it is a part of them.
@@ -259,11 +260,11 @@ impl IsolateState {
         if aside == Aside::DynamicImport {
             self.shared.set_scope(Scope::DynamicImport);
         }
-        let (budget, used_before) = (left.get(), self.asides.used_ns());
+        let (budget, used_before) = (left.load(Relaxed), self.asides.used_ns());
         self.shared.turn.begin_aside(this_thread_ns());
         let done = self.asides.run(left, work);
         self.shared.turn.end_aside(self.asides.used_ns().saturating_sub(used_before));
-        if left.get() == 0 {
+        if left.load(Relaxed) == 0 {
             self.shared.end_running();
             let used = self.asides.used_ns().saturating_sub(used_before);
             overshoot::record(Duration::from_nanos(used.saturating_sub(budget)));

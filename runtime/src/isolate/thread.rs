@@ -169,6 +169,7 @@ impl Thread {
         }
         if uses == Uses::One {
             self.watch.set_used_once();
+            self.shared.set_one_budget();
         }
         self.shared.hold_loading(done);
         self.vm.state.set_import_budget(startup_cpu);

@@ -3,12 +3,13 @@
 //! gets more time by importing or logging a lot.
 
 use std::cell::{Cell, OnceCell};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::cpu::{nanos, this_thread_ns};
+use super::cpu::this_thread_ns;
 use super::watchdog::Deadline;
 
-/// For formatting all that one invocation logs.
+/// For formatting all that one invocation logs, or all of those that share a budget.
 pub(crate) const LOGGING_CPU: Duration = Duration::from_millis(100);
 
 /// What a turn may do beside its invocation's work.
@@ -55,23 +56,19 @@ impl Asides {
     }
 
     /// Runs `work`, for which `left` ns are left, and takes from them what it used.
-    pub(crate) fn run<T>(&self, left: &Cell<u64>, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn run<T>(&self, left: &AtomicU64, work: impl FnOnce() -> T) -> T {
         let Some(deadline) = self.deadline.get() else { return work() };
         let started = this_thread_ns();
         self.inside.set(true);
-        deadline.set(started.saturating_add(left.get()), left.get());
+        let budget = left.load(Relaxed);
+        deadline.set(started.saturating_add(budget), budget);
         let done = work();
         self.inside.set(false);
         let used = this_thread_ns().saturating_sub(started);
-        left.set(left.get().saturating_sub(used));
+        left.store(budget.saturating_sub(used), Relaxed);
         self.used_ns.set(self.used_ns.get().saturating_add(used));
         let own = self.own_ns.get().saturating_add(self.used_ns.get());
         deadline.set(own, own.saturating_sub(this_thread_ns()));
         done
     }
-}
-
-/// A budget that was not spent from.
-pub(crate) fn full(budget: Duration) -> Cell<u64> {
-    Cell::new(nanos(budget))
 }
