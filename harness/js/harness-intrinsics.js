@@ -1,9 +1,12 @@
-// What the harness needs of the language, taken before the program's module is evaluated. A program may then change
-// any prototype it likes: it disturbs itself, not the harness's accounting.
+// What the harness needs of the language, and what the host says of the pass, taken before the program's module is
+// evaluated. A program may then change any prototype it likes, and the `env` that it can import: it disturbs itself, not
+// the harness's accounting.
+
+import { env } from "cloudflare:workers";
 
 const { bind, call } = Function.prototype;
 const { stringify, parse } = JSON;
-const { defineProperty } = Object;
+const { defineProperty, freeze } = Object;
 
 /** Turns a method into a function that takes its receiver first. Bound functions look nothing up when called. */
 const uncurryThis = bind.bind(call);
@@ -14,6 +17,14 @@ const isInstance = uncurryThis(Function.prototype[Symbol.hasInstance]);
 const ErrorOfRealm = Error;
 const StringOfRealm = String;
 const globalOfRealm = globalThis;
+
+const freezeAll = (value) => {
+  if (typeof value === "object") for (const key in value) freezeAll(value[key]);
+  return freeze(value);
+};
+
+/** Of the pass. Frozen: a program can import this module too. */
+export const { namespaces, limits, echo } = freezeAll(parse(stringify(env.CODE_MODE_PASS)));
 
 export { defineProperty, globalOfRealm, parse, slice, stringify };
 

@@ -3,12 +3,15 @@
 // authority lies with the host alone.
 
 import { WorkerEntrypoint } from "cloudflare:workers";
-// Before the program: its intrinsics are taken while they are still the language's own.
+// Before the program: these are taken while they are still the language's own, and the host's.
 import {
   defineProperty,
+  echo,
   globalOfRealm,
   isError,
+  limits,
   makeError,
+  namespaces,
   parse,
   slice,
   stringify,
@@ -52,7 +55,6 @@ const jsonOfThrown = (value) => {
 /** One pass: what it counts, and how it ends. */
 class Pass {
   #host;
-  #limits;
   #echo;
   // JSON texts, joined by commas: nothing the program does to Array or Object reaches them.
   #logs = "";
@@ -62,9 +64,8 @@ class Pass {
   // The first envelope that a broken limit made. It is the answer, whatever the program does afterwards.
   #fatal;
 
-  constructor(host, limits, echo) {
+  constructor(host, echo) {
     this.#host = host;
-    this.#limits = limits;
     this.#echo = echo;
   }
 
@@ -85,7 +86,7 @@ class Pass {
     for (let at = 0; at < values.length; at++) line += at === 0 ? render(values[at]) : ` ${render(values[at])}`;
     if (line.length > LINE_UNITS_MAX) line = `${slice(line, 0, LINE_UNITS_MAX - 1)}\u2026`;
     const observed = this.#logBytes + utf8Length(line);
-    if (this.#lines >= LINES_MAX || observed > this.#limits.maxLogBytes) {
+    if (this.#lines >= LINES_MAX || observed > limits.maxLogBytes) {
       this.#latch(`{"_tag":"log-limit","observed":${observed},${this.#logsToEnd()}`);
       throw makeError("code-mode log limit exceeded");
     }
@@ -97,14 +98,13 @@ class Pass {
 
   /** Counts a host call and answers with its argument's JSON text, which is a snapshot. */
   admit(argument) {
-    const { maxHostCalls, maxHostCallArgumentBytes } = this.#limits;
-    if (++this.#hostCalls > maxHostCalls) {
+    if (++this.#hostCalls > limits.maxHostCalls) {
       this.#latch(`{"_tag":"host-call-limit",${this.#logsToEnd()}`);
       throw makeError("code-mode host-call limit exceeded");
     }
     const json = jsonOf(argument);
     const bytes = json === undefined ? 0 : utf8Length(json);
-    if (json === undefined || bytes > maxHostCallArgumentBytes) {
+    if (json === undefined || bytes > limits.maxHostCallArgumentBytes) {
       this.#latch(`{"_tag":"argument-limit","observed":${bytes},${this.#logsToEnd()}`);
       throw makeError("code-mode host-call argument limit exceeded");
     }
@@ -153,7 +153,7 @@ class Pass {
       return this.#failed("non-json-result", "null", stringify(message));
     }
     const bytes = utf8Length(json);
-    if (bytes > this.#limits.maxResultBytes) {
+    if (bytes > limits.maxResultBytes) {
       return `{"_tag":"result-limit","observed":${bytes},${this.#logsToEnd()}`;
     }
     const counts = `"hostCalls":${this.#hostCalls},"logBytes":${this.#logBytes},"resultBytes":${bytes}`;
@@ -193,7 +193,7 @@ const replaceGlobal = (name, value) => {
 };
 
 /** Replaces the console and adds the namespaces; a later one of a name replaces an earlier one. */
-const install = (pass, namespaces) => {
+const install = (pass) => {
   const log = (...values) => pass.log(values);
   globalOfRealm.console = { log, info: log, warn: log, error: log, debug: log };
   for (let at = 0; at < namespaces.length; at++) {
@@ -209,11 +209,10 @@ const install = (pass, namespaces) => {
 
 export default class extends WorkerEntrypoint {
   async run(host) {
-    const { namespaces, limits, echo } = this.env.CODE_MODE_PASS;
     // The console that the Worker came with, for whoever watches the pass.
     const original = echo ? console : undefined;
-    const pass = new Pass(host, limits, original && ((line) => original.log(line)));
-    install(pass, namespaces);
+    const pass = new Pass(host, original && ((line) => original.log(line)));
+    install(pass);
     if (typeof program !== "function") {
       return `{"_tag":"source-not-a-function","actual":"${typeof program}"}`;
     }
