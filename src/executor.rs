@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use loaderd_harness::service::{self, ListenAddress, Listener, ServiceBounds};
 use loaderd_harness::{CodeExecutor, Tenant};
 use loaderd_loader::freed::keep_little;
@@ -53,28 +53,55 @@ pub(crate) struct ExecutorArgs {
 #[command(next_help_heading = "Bounds")]
 struct BoundArgs {
     /// Connections open at once.
-    #[arg(long, value_name = "COUNT", default_value_t = defaults().connections_max)]
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().connections_max, value_parser = connections)]
     max_connections: usize,
 
     /// Passes in flight on one connection.
-    #[arg(long, value_name = "COUNT", default_value_t = defaults().passes_in_flight_max)]
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().passes_in_flight_max, value_parser = value_parser!(u32).range(1..))]
     max_passes: u32,
 
     /// Calls of any kind in flight on one connection.
-    #[arg(long, value_name = "COUNT", default_value_t = defaults().calls_in_flight_max)]
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().calls_in_flight_max, value_parser = value_parser!(u32).range(1..))]
     max_calls: u32,
 
     /// Capabilities that one message may carry.
-    #[arg(long, value_name = "COUNT", default_value_t = defaults().capabilities_per_message_max)]
+    #[arg(long, value_name = "COUNT", default_value_t = defaults().capabilities_per_message_max, value_parser = value_parser!(u32).range(1..))]
     max_message_capabilities: u32,
 
     /// Bytes of one message.
-    #[arg(long, value_name = "BYTES", default_value_t = defaults().message_bytes_max)]
+    #[arg(long, value_name = "BYTES", default_value_t = defaults().message_bytes_max, value_parser = bytes)]
     max_message_bytes: usize,
+
+    /// Bytes of the calls in flight on one connection, their answers included until the client is done with them.
+    #[arg(long, value_name = "BYTES", default_value_t = defaults().call_bytes_max, value_parser = bytes)]
+    max_call_bytes: usize,
+
+    /// Bytes that wait to be sent on one connection; while there are more, nothing is read from it.
+    #[arg(long, value_name = "BYTES", default_value_t = defaults().unsent_bytes_max, value_parser = bytes)]
+    max_unsent_bytes: usize,
 
     /// Milliseconds that passes in flight may go on when the service is told to stop.
     #[arg(long, value_name = "MS", default_value_t = 5_000)]
     max_drain_ms: u64,
+}
+
+/// The most connections that may be allowed: more descriptors than a process has.
+const CONNECTIONS_MAX: usize = 1 << 20;
+
+/// The fewest bytes that a bound may be set to: a message that says something.
+const BYTES_MIN: usize = 1_024;
+
+fn connections(text: &str) -> Result<usize, String> {
+    between(text, 1, CONNECTIONS_MAX)
+}
+
+fn bytes(text: &str) -> Result<usize, String> {
+    between(text, BYTES_MIN, usize::MAX)
+}
+
+fn between(text: &str, least: usize, most: usize) -> Result<usize, String> {
+    let number = text.parse().map_err(|error| format!("{error}"))?;
+    if (least..=most).contains(&number) { Ok(number) } else { Err(format!("{number} is not in {least}..={most}")) }
 }
 
 fn defaults() -> ServiceBounds {
@@ -89,6 +116,8 @@ impl BoundArgs {
             calls_in_flight_max: self.max_calls,
             capabilities_per_message_max: self.max_message_capabilities,
             message_bytes_max: self.max_message_bytes,
+            call_bytes_max: self.max_call_bytes,
+            unsent_bytes_max: self.max_unsent_bytes,
             drain_time_max: Duration::from_millis(self.max_drain_ms),
         }
     }

@@ -15,6 +15,7 @@ mod edge;
 mod examples;
 mod expect;
 mod faults;
+mod flow;
 mod healthy;
 mod host;
 mod hostile;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         faults::trials(),
         mutations::trials(),
         sandboxes::trials(),
+        flow::trials(),
         hostile::trials(),
         abuse::trials(),
         examples::trials(),

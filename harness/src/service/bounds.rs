@@ -16,6 +16,11 @@ pub struct ServiceBounds {
     pub capabilities_per_message_max: u32,
     /// Bytes of one message that the service reads. A larger one closes the connection.
     pub message_bytes_max: usize,
+    /// Bytes of calls, and of their answers, that the client has not finished, on one connection. More close it.
+    pub call_bytes_max: usize,
+    /// Bytes that wait to be sent on one connection, for a client that reads slowly. While there are more, nothing is read
+    /// from it.
+    pub unsent_bytes_max: usize,
     /// How long passes in flight may go on when the service is told to stop.
     pub drain_time_max: Duration,
 }
@@ -29,6 +34,8 @@ impl Default for ServiceBounds {
             capabilities_per_message_max: 16,
             // The longest source in UTF-8 is 12 MiB.
             message_bytes_max: 32 << 20,
+            call_bytes_max: 256 << 20,
+            unsent_bytes_max: 16 << 20,
             drain_time_max: Duration::from_secs(5),
         }
     }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::bounds::ServiceBounds;
 use super::executor::Server;
+use super::flow::{Counted, Flow};
 use super::guard::Guarded;
 use super::listen::Socket;
 use crate::executor::CodeExecutor;
@@ -24,7 +25,7 @@ const MESSAGE_DEPTH_MAX: i32 = 64;
 /// How long the last messages may take to leave when we close.
 const FLUSH_TIME_MAX: Duration = Duration::from_secs(1);
 
-const BYTES_PER_WORD: usize = 8;
+pub(super) const BYTES_PER_WORD: usize = 8;
 
 /// What all connections share.
 #[derive(Clone)]
@@ -49,7 +50,7 @@ pub(super) async fn serve(socket: Socket, serving: Serving) {
     };
     match served {
         Ok(()) => tracing::debug!("connection closed"),
-        Err(error) => tracing::info!("connection closed: {error}"),
+        Err(error) => tracing::info!(%error, "connection closed"),
     }
 }
 
@@ -61,11 +62,13 @@ where
     let words_max = bounds.message_bytes_max / BYTES_PER_WORD;
     let options = ReaderOptions { traversal_limit_in_words: Some(words_max), nesting_limit: MESSAGE_DEPTH_MAX };
     let (input, output) = stream.split();
-    let network = twoparty::VatNetwork::new(BufReader::new(input), BufWriter::new(output), Side::Server, options);
+    let flow = Rc::new(Flow::default());
+    let (input, output) = (Counted::new(BufReader::new(input), &flow), BufWriter::new(Counted::new(output, &flow)));
+    let network = twoparty::VatNetwork::new(input, output, Side::Server, options);
     let server = Server::new(serving.executor, bounds.clone(), serving.stopping.clone());
     let passes = server.passes();
     let client: code_executor::Client = capnp_rpc::new_client(server);
-    let mut system = RpcSystem::new(Box::new(Guarded::new(network, bounds.clone())), Some(client.client));
+    let mut system = RpcSystem::new(Box::new(Guarded::new(network, bounds.clone(), flow)), Some(client.client));
     let disconnector = system.get_disconnector();
 
     let told_to_stop = async {

@@ -7,6 +7,7 @@
 mod bounds;
 mod connection;
 mod executor;
+mod flow;
 mod guard;
 mod host;
 mod listen;
