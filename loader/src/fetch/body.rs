@@ -127,7 +127,18 @@ enum ReadState {
     AtHand(Bytes),
     Idle(Arc<dyn Capability>),
     Reading(Arc<dyn Capability>, oneshot::Receiver<Answer>),
+    Broken(BodyError),
     Ended,
+}
+
+impl ReadBody {
+    /// The body breaks off. Not in the same breath as what came before it: whoever sends it sends that first, where a body
+    /// that is not ready makes it, and would drop it for an error.
+    fn break_off<T>(&mut self, error: BodyError, context: &Context<'_>) -> Poll<T> {
+        self.state = ReadState::Broken(error);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
 }
 
 impl HttpBody for ReadBody {
@@ -141,6 +152,12 @@ impl HttpBody for ReadBody {
         loop {
             match &mut self.state {
                 ReadState::Ended => return Poll::Ready(None),
+                ReadState::Broken(_) => {
+                    let ReadState::Broken(error) = std::mem::replace(&mut self.state, ReadState::Ended) else {
+                        return Poll::Ready(None);
+                    };
+                    return Poll::Ready(Some(Err(error)));
+                }
                 ReadState::AtHand(bytes) => {
                     let bytes = std::mem::take(bytes);
                     self.state = ReadState::Ended;
@@ -163,14 +180,16 @@ impl HttpBody for ReadBody {
                     };
                     match chunk.and_then(|message| Plain::from_message(&message).map_err(|_| BodyError::NotBytes)) {
                         Ok(Plain::Null | Plain::Undefined) => {
-                            let short = matches!(self.left, Length::Bytes(left) if left > 0);
-                            return Poll::Ready(short.then_some(Err(BodyError::WrongLength)));
+                            if matches!(self.left, Length::Bytes(left) if left > 0) {
+                                return self.break_off(BodyError::WrongLength, context);
+                            }
+                            return Poll::Ready(None);
                         }
                         Ok(Plain::Bytes(_, bytes)) => {
                             if let Length::Bytes(left) = self.left {
                                 let Some(left) = left.checked_sub(bytes.len() as u64) else {
                                     drop(source.call(method("cancel"), Reply::ignore()));
-                                    return Poll::Ready(Some(Err(BodyError::WrongLength)));
+                                    return self.break_off(BodyError::WrongLength, context);
                                 };
                                 self.left = Length::Bytes(left);
                             }
@@ -179,8 +198,8 @@ impl HttpBody for ReadBody {
                                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
                             }
                         }
-                        Ok(_) => return Poll::Ready(Some(Err(BodyError::NotBytes))),
-                        Err(error) => return Poll::Ready(Some(Err(error))),
+                        Ok(_) => return self.break_off(BodyError::NotBytes, context),
+                        Err(error) => return self.break_off(error, context),
                     }
                 }
             }
@@ -192,7 +211,7 @@ impl HttpBody for ReadBody {
             ReadState::Ended => true,
             ReadState::AtHand(bytes) => bytes.is_empty(),
             ReadState::Idle(_) => self.left == Length::Bytes(0),
-            ReadState::Reading(..) => false,
+            ReadState::Reading(..) | ReadState::Broken(_) => false,
         }
     }
 
@@ -200,7 +219,7 @@ impl HttpBody for ReadBody {
         match &self.state {
             ReadState::Ended => SizeHint::with_exact(0),
             ReadState::AtHand(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            ReadState::Idle(_) | ReadState::Reading(..) => match self.left {
+            ReadState::Idle(_) | ReadState::Reading(..) | ReadState::Broken(_) => match self.left {
                 Length::Bytes(left) => SizeHint::with_exact(left),
                 Length::Unknown => SizeHint::default(),
             },
@@ -219,7 +238,7 @@ impl Drop for ReadBody {
             ReadState::Idle(source) | ReadState::Reading(source, _) => {
                 drop(source.call(method("cancel"), Reply::ignore()));
             }
-            ReadState::AtHand(_) | ReadState::Ended => {}
+            ReadState::AtHand(_) | ReadState::Broken(_) | ReadState::Ended => {}
         }
     }
 }
