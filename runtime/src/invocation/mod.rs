@@ -304,6 +304,8 @@ impl InvocationState {
 
     /// Answers whatever is unanswered and reports. Further calls do nothing.
     pub(crate) fn finish(&self, ended: Option<Cause>) {
+        // Its owner may let go of a Worker that has answered before the invocation is seen to be over.
+        let ended = ended.filter(|cause| !(cause.by_owner() && self.idle()));
         let error = match ended {
             Some(cause) => RpcError::ended(cause),
             None => RpcError { remote: self.of_fetch.get(), ..RpcError::new("Error", HUNG) },

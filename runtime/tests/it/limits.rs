@@ -222,6 +222,29 @@ fn a_limit_ends_the_others_of_its_isolate_with_another_cause() {
     }
 }
 
+/// Whoever loaded a Worker lets go of it in the moment in which it has the answer.
+#[test]
+fn an_invocation_that_has_answered_was_not_canceled() {
+    const MAIN: &str = "import { WorkerEntrypoint } from 'cloudflare:workers';\n\
+         export default class extends WorkerEntrypoint {\n\
+           async answers() { return 1; }\n\
+           async waits() { await new Promise((done) => setTimeout(done, 1e9)); }\n\
+           async goes_on() { this.ctx.waitUntil(this.waits()); }\n\
+         }";
+    for (name, outcome) in [("answers", Outcome::Ok), ("goes_on", Outcome::Canceled)] {
+        let isolate = isolate();
+        load(&isolate, code(&[("m.js", MAIN)])).expect("it loads");
+        let entrypoint = isolate.entrypoint(EntrypointSpec::default());
+        let (ended, end) = std::sync::mpsc::channel();
+        let owner = isolate.clone();
+        let reply = Reply::new(move |_| owner.end(Cause::Shutdown));
+        let arguments = Plain::arguments(Vec::new()).expect("no arguments");
+        let call = Call::new(vec![name.to_owned()], Op::Call(arguments));
+        entrypoint.invoke(call, reply, Some(Box::new(move |report| drop(ended.send(report)))));
+        assert_eq!(end.recv().expect("it is reported").outcome, outcome, "{name}");
+    }
+}
+
 /// More programs than processors, all spinning at once: each is ended for its own limit, and none before it.
 #[test]
 fn many_that_spin_at_once_each_get_what_they_may_use() {
