@@ -107,7 +107,7 @@ expose(DurableObjectClass, 'DurableObjectClass');
 
 function makeClass(id) {
   const made = { __proto__: DurableObjectClass.prototype };
-  new rpc.Stamp(made, { __proto__: null, kind: CLASS, id, className: undefined });
+  new rpc.Stamp(made, { __proto__: null, kind: CLASS, id, held: native.held(id), className: undefined });
   return made;
 }
 

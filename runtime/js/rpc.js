@@ -383,6 +383,8 @@ function makeStub(id, kind) {
   if (kind === CLASS) return load('durable_objects').makeClass(id);
   const state = { __proto__: null, kind, id, disposed: false };
   if (kind === STUB) return makeCallable(RpcStub.prototype, state);
+  // Nobody disposes of a service.
+  state.held = native.held(id);
   // A Worker without RPC has services to fetch from only.
   if (kind === SERVICE && !native.hasRpc()) state.gated = true;
   const service = { __proto__: ServiceStub.prototype };

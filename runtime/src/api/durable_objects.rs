@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::args::{set_function, set_text, throw_error, throw_type_error};
-use super::imports::{id, imported, own_export, returned_import};
+use super::imports::{held, id, imported, own_export, props_bytes, returned_import, weigh};
 use crate::invocation::{InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::isolate::{EntrypointSpec, WeakIsolate};
@@ -13,7 +13,7 @@ use crate::objects::{
     self, ClassCap, Facet, NamespaceCap, ObjectClass, ObjectKey, ObjectNamespace, id_from_name, id_from_string,
     new_unique_id,
 };
-use crate::rpc::state::{Keep, Met, RpcState};
+use crate::rpc::state::{ImportId, Keep, Met, RpcState};
 use crate::rpc::{Call, Cap, CapKind, Capability, Reply, RpcError};
 
 type Arguments<'s> = v8::FunctionCallbackArguments<'s>;
@@ -25,6 +25,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "idFromString", parsed)?;
     set_function(scope, native, "object", object)?;
     set_function(scope, native, "ownClass", own_class)?;
+    set_function(scope, native, "held", held)?;
     set_function(scope, native, "ownNamespace", own_namespace)
 }
 
@@ -64,9 +65,10 @@ impl Capability for Gone {
 }
 
 /// Keeps a capability for as long as the isolate lives, or until it is dropped.
-fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>) {
+fn keep(scope: &mut v8::PinScope<'_, '_>, cap: Cap, returned: &mut Returned<'_>) -> Option<ImportId> {
     let import = RpcState::of(scope).import(cap, None, Keep::UntilDropped);
     returned_import(scope, import, returned);
+    import.ok()
 }
 
 /// Imports an object, calls of which are requests to the platform itself.
@@ -81,9 +83,12 @@ fn own_class<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut
     let Some(spec) = own_export(scope, &arguments) else { return };
     // While the isolate is going, nobody can make objects of it.
     let Some(isolate) = IsolateState::of(scope).isolate() else { return };
+    let props = props_bytes(spec.props.as_ref());
     let class = OwnClass { isolate: isolate.downgrade(), spec };
     let cap = Cap { kind: CapKind::Service, target: Arc::new(ClassCap(Arc::new(class))) };
-    keep(scope, cap, &mut returned);
+    if let Some(import) = keep(scope, cap, &mut returned) {
+        weigh(scope, import, props);
+    }
 }
 
 /// `ownNamespace(name)`: the import of the namespace that a class of this Worker has; undefined when it has none.

@@ -1,11 +1,14 @@
 //! Imports, calls, invocations and what else an isolate numbers, as the rooms' JavaScript holds them.
 
+use std::rc::{Rc, Weak};
+
 use super::args::throw_error;
+use super::resources;
 use crate::isolate::EntrypointSpec;
 use crate::isolate::state::IsolateState;
-use crate::rpc::Cap;
 use crate::rpc::serialize::{Purpose, serialize};
 use crate::rpc::state::{ImportError, ImportId, RpcState};
+use crate::rpc::{Cap, Message};
 
 /// The number that a room names something by: whole and below 2^53, made here. 0, which there never is, for anything else.
 pub(super) fn id(value: v8::Local<'_, v8::Value>) -> u64 {
@@ -36,6 +39,45 @@ pub(super) fn returned_import(
         Ok(import) => returned.set(number(scope, import)),
         Err(error) => throw_error(scope, &error.message()),
     }
+}
+
+/// `held(import)`: what drops the import when it is collected, for objects that nobody disposes of.
+pub(super) fn held<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    arguments: v8::FunctionCallbackArguments<'s>,
+    mut returned: v8::ReturnValue<'_, v8::Value>,
+) {
+    let held = Held { rpc: Rc::downgrade(&RpcState::of(scope)), import: id(arguments.get(0)) };
+    returned.set(resources::keep(scope, held).into());
+}
+
+/// An import that lives as long as this.
+struct Held {
+    rpc: Weak<RpcState>,
+    import: ImportId,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(rpc) = self.rpc.upgrade() {
+            rpc.drop_import(self.import);
+        }
+    }
+}
+
+/// Counts what an import holds against the isolate's memory limit: `props`, which a program may make as many of as it has
+/// stubs.
+pub(super) fn weigh(scope: &mut v8::PinScope<'_, '_>, import: ImportId, props: usize) {
+    if props > 0 {
+        let isolate = IsolateState::of(scope);
+        RpcState::of(scope).weigh(import, props, &isolate);
+        isolate.look_at_memory(scope);
+    }
+}
+
+/// The bytes of `props`.
+pub(super) fn props_bytes(props: Option<&Message>) -> usize {
+    props.map_or(0, |props| props.bytes.len())
 }
 
 /// What an import of the current invocation (or of the isolate) stands for. `None` with an exception pending.

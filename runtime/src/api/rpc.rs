@@ -1,7 +1,7 @@
 //! The Rust halves of the rooms `rpc` and `rpc_serve`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
-use super::imports::{current_invocation, id, number, returned_import};
+use super::imports::{current_invocation, held, id, number, returned_import};
 use super::rpc_values;
 use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
@@ -22,6 +22,7 @@ pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8
     set_function(scope, native, "take", take)?;
     set_function(scope, native, "failedBy", failed_by)?;
     set_function(scope, native, "drop", drop_import)?;
+    set_function(scope, native, "held", held)?;
     set_function(scope, native, "dup", dup)?;
     set_function(scope, native, "export", export)?;
     set_function(scope, native, "exportOnce", export_for_one_use)?;

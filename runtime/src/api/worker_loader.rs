@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
 use super::args::{copy_bytes, set_function, throw_error};
-use super::imports::{imported, number};
+use super::imports::{imported, number, props_bytes, weigh};
 use crate::dynamic::{
     CodeWanted, DynamicWorker, GlobalOutbound, LoaderCap, ModuleSource, WantedCap, WorkerCap, WorkerCode,
 };
@@ -163,10 +163,11 @@ fn part_of_worker<'s>(
             None => return,
         },
     };
-    let limits = limits(arguments.get(3), arguments.get(4));
+    let (limits, props_bytes) = (limits(arguments.get(3), arguments.get(4)), props_bytes(props.as_ref()));
     let Some(WorkerCap(worker)) = worker.target.as_any().downcast_ref() else { return };
     let cap = part(&**worker, name.as_deref(), props, limits);
     if let Some(service) = import(scope, cap.target, Keep::UntilDropped) {
+        weigh(scope, service, props_bytes);
         returned.set(number(scope, service));
     }
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::args::{set_function, throw_error};
-use super::imports::{current_invocation, id, number, own_export, returned_import};
+use super::imports::{current_invocation, id, number, own_export, props_bytes, returned_import, weigh};
 use super::tracing;
 use crate::channel::Channels;
 use crate::invocation::{Hold, HoldKind, SubrequestClass};
@@ -157,6 +157,7 @@ fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut 
     let Some(isolate) = state.isolate() else { return };
     // With props it is a service like any other.
     let class = if spec.props.is_none() { SubrequestClass::InHouse } else { SubrequestClass::External };
+    let props = props_bytes(spec.props.as_ref());
     let entrypoint = isolate.entrypoint(spec);
     let refuses_transfer = state.worker.borrow().as_ref().and_then(|worker| worker.channels.refuses_transfer);
     let target: Arc<dyn Capability> = match refuses_transfer {
@@ -165,6 +166,9 @@ fn loopback<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut 
     };
     let cap = Cap { kind: CapKind::Service, target };
     let import = RpcState::of(scope).import_as(cap, None, Keep::UntilDropped, Met::Elsewhere, class);
+    if let Ok(import) = import {
+        weigh(scope, import, props);
+    }
     returned_import(scope, import, &mut returned);
 }
 

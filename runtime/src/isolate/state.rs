@@ -41,6 +41,8 @@ pub(crate) struct IsolateState {
     pub(crate) shared: Arc<Shared>,
     pub(crate) memory: Arc<MemoryMeter>,
     pub(crate) growing: GrowingMemories,
+    /// Bytes beside V8's heap that capabilities hold for the program.
+    pub(crate) held_bytes: Rc<Cell<usize>>,
     pub(crate) registry: RefCell<Registry>,
     pub(crate) worker: RefCell<Option<Rc<Worker>>>,
     pub(crate) timers: RefCell<Timers>,
@@ -66,6 +68,7 @@ impl IsolateState {
             shared,
             memory,
             growing: GrowingMemories::default(),
+            held_bytes: Rc::default(),
             registry: RefCell::default(),
             worker: RefCell::default(),
             timers: RefCell::default(),
@@ -216,12 +219,12 @@ impl IsolateState {
         if real { system_ms() } else { self.clock_ms.get() }
     }
 
-    /// Looks at what grows without a word: WebAssembly memories, growable shared buffers, and what V8 accounts for beside its
+    /// Looks at what grows without a word: WebAssembly memories, growable shared buffers, what capabilities hold, and what V8 accounts for beside its
     /// heap (resizable buffers, say). Over the limit, what is garbage goes first. On the isolate's thread, outside a garbage
     /// collection.
     pub(crate) fn look_at_memory(&self, isolate: &mut v8::Isolate) {
         let look = |isolate: &mut v8::Isolate| {
-            let growing = self.growing.bytes();
+            let growing = self.growing.bytes().saturating_add(self.held_bytes.get());
             self.growing.tell(isolate, growing);
             self.memory.see_beside(self.growing.external_bytes(isolate), growing)
         };

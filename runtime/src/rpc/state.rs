@@ -12,6 +12,7 @@ use super::Cap;
 use super::exports::Export;
 use super::outgoing::OutgoingCall;
 use crate::invocation::{Hold, InvocationId, SubrequestClass};
+use crate::isolate::state::IsolateState;
 
 /// Stubs one isolate may hold at a time.
 pub(crate) const IMPORTS_MAX: usize = 100_000;
@@ -31,6 +32,26 @@ struct Import {
     met: Met,
     /// What calls of it count as, where they do.
     class: SubrequestClass,
+    weight: Option<Weight>,
+}
+
+/// Bytes that V8 does not see and that live as long as this.
+struct Weight {
+    bytes: usize,
+    all: Rc<Cell<usize>>,
+}
+
+impl Weight {
+    fn new(bytes: usize, all: &Rc<Cell<usize>>) -> Self {
+        all.set(all.get().saturating_add(bytes));
+        Self { bytes, all: all.clone() }
+    }
+}
+
+impl Drop for Weight {
+    fn drop(&mut self) {
+        self.all.set(self.all.get().saturating_sub(self.bytes));
+    }
 }
 
 /// How an invocation came by a capability.
@@ -202,8 +223,15 @@ impl RpcState {
             return Err(ImportError::TooMany);
         }
         let id = self.next_id();
-        imports.insert(id, Import { cap, owner, keep, met, class });
+        imports.insert(id, Import { cap, owner, keep, met, class, weight: None });
         Ok(id)
+    }
+
+    /// Counts bytes that an import holds against the isolate's memory limit until it is dropped.
+    pub(crate) fn weigh(&self, id: ImportId, bytes: usize, isolate: &IsolateState) {
+        if let Some(import) = self.imports.borrow_mut().get_mut(&id) {
+            import.weight = Some(Weight::new(bytes, &isolate.held_bytes));
+        }
     }
 
     /// The capability behind an import, for use by `invocation` (`None`: outside any).
