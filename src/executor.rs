@@ -80,6 +80,10 @@ struct BoundArgs {
     #[arg(long, value_name = "BYTES", default_value_t = defaults().unsent_bytes_max, value_parser = bytes)]
     max_unsent_bytes: usize,
 
+    /// Bytes of messages that are not whole yet, of all connections together.
+    #[arg(long, value_name = "BYTES", default_value_t = defaults().unfinished_bytes_max, value_parser = bytes)]
+    max_unfinished_bytes: usize,
+
     /// Milliseconds that passes in flight may go on when the service is told to stop.
     #[arg(long, value_name = "MS", default_value_t = 5_000)]
     max_drain_ms: u64,
@@ -118,6 +122,7 @@ impl BoundArgs {
             message_bytes_max: self.max_message_bytes,
             call_bytes_max: self.max_call_bytes,
             unsent_bytes_max: self.max_unsent_bytes,
+            unfinished_bytes_max: self.max_unfinished_bytes,
             drain_time_max: Duration::from_millis(self.max_drain_ms),
         }
     }

@@ -13,6 +13,7 @@ use loaderd_schema::executor_capnp::code_executor;
 
 use crate::doors::capnp::{Connection, block_on};
 use crate::healthy;
+use crate::proc::Held;
 use crate::service::{Service, Start};
 
 /// How long the service may take to do what it should. A bound against hanging tests, not an expectation.
@@ -29,10 +30,11 @@ const DESCRIBE: u16 = 1;
 type Check = fn() -> Result<(), String>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 4] = [
+    let checks: [(&str, Check); 5] = [
         ("a_client_that_does_not_read", a_client_that_does_not_read),
         ("calls_of_many_bytes", calls_of_many_bytes),
         ("answers_that_nobody_finishes", answers_that_nobody_finishes),
+        ("messages_that_are_only_announced", messages_that_are_only_announced),
         ("the_reason_of_an_abort_is_not_logged", the_reason_of_an_abort_is_not_logged),
     ];
     checks
@@ -173,6 +175,26 @@ fn answers_that_nobody_finishes() -> Result<(), String> {
         }
     }
     Err("all answers were kept".to_owned())
+}
+
+fn messages_that_are_only_announced() -> Result<(), String> {
+    const CONNECTIONS: usize = 60;
+    const EACH: u32 = 30 << 20;
+    let service = Service::start(&[])?;
+    serves_others(&service)?;
+    let before = Held::by(service.pid())?.own_rss_kib;
+    let announced = [0_u32.to_le_bytes(), (EACH / 8).to_le_bytes()].concat();
+    let mut connections = Vec::new();
+    for _ in 0..CONNECTIONS {
+        let mut stream = connect(&service)?;
+        stream.write_all(&announced).map_err(|error| error.to_string())?;
+        connections.push(stream);
+    }
+    // All threads have looked at theirs, when each serves another.
+    (0..8).try_for_each(|_| serves_others(&service))?;
+    let after = Held::by(service.pid())?.own_rss_kib;
+    let (grown, said) = (after.saturating_sub(before), CONNECTIONS as u64 * u64::from(EACH >> 10));
+    if grown > said / 10 { Err(format!("{grown} KiB for {said} KiB that did not come")) } else { Ok(()) }
 }
 
 fn the_reason_of_an_abort_is_not_logged() -> Result<(), String> {

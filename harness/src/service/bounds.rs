@@ -21,6 +21,9 @@ pub struct ServiceBounds {
     /// Bytes that wait to be sent on one connection, for a client that reads slowly. While there are more, nothing is read
     /// from it.
     pub unsent_bytes_max: usize,
+    /// Bytes of messages that are not whole yet, of all connections together; small ones do not count. A connection that
+    /// would need more is closed.
+    pub unfinished_bytes_max: usize,
     /// How long passes in flight may go on when the service is told to stop.
     pub drain_time_max: Duration,
 }
@@ -36,6 +39,7 @@ impl Default for ServiceBounds {
             message_bytes_max: 32 << 20,
             call_bytes_max: 256 << 20,
             unsent_bytes_max: 16 << 20,
+            unfinished_bytes_max: 512 << 20,
             drain_time_max: Duration::from_secs(5),
         }
     }

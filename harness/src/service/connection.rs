@@ -1,6 +1,7 @@
 //! One connection: the RPC system over its socket, until either side has had enough.
 
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use capnp::message::ReaderOptions;
@@ -17,6 +18,7 @@ use super::executor::Server;
 use super::flow::{Counted, Flow};
 use super::guard::Guarded;
 use super::listen::Socket;
+use super::whole::{Unfinished, Whole};
 use crate::executor::CodeExecutor;
 
 /// How deep a message's pointers may nest.
@@ -32,6 +34,7 @@ pub(super) const BYTES_PER_WORD: usize = 8;
 pub(super) struct Serving {
     pub(super) executor: CodeExecutor,
     pub(super) bounds: ServiceBounds,
+    pub(super) unfinished: Arc<Unfinished>,
     /// Set when the service is told to stop.
     pub(super) stopping: CancellationToken,
 }
@@ -63,7 +66,8 @@ where
     let options = ReaderOptions { traversal_limit_in_words: Some(words_max), nesting_limit: MESSAGE_DEPTH_MAX };
     let (input, output) = stream.split();
     let flow = Rc::new(Flow::default());
-    let (input, output) = (Counted::new(BufReader::new(input), &flow), BufWriter::new(Counted::new(output, &flow)));
+    let input = Whole::new(BufReader::new(input), bounds.message_bytes_max, &serving.unfinished);
+    let (input, output) = (Counted::new(input, &flow), BufWriter::new(Counted::new(output, &flow)));
     let network = twoparty::VatNetwork::new(input, output, Side::Server, options);
     let server = Server::new(serving.executor, bounds.clone(), serving.stopping.clone());
     let passes = server.passes();

@@ -13,6 +13,7 @@ mod host;
 mod listen;
 mod read;
 mod refuse;
+mod whole;
 mod write;
 
 use std::io;
@@ -29,6 +30,7 @@ use tokio_util::task::TaskTracker;
 use crate::executor::CodeExecutor;
 use connection::Serving;
 use listen::Socket;
+use whole::Unfinished;
 
 /// The most threads that serve connections.
 const THREADS_MAX: usize = 4;
@@ -56,7 +58,8 @@ pub async fn serve(
     listener: Listener,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let serving = Serving { executor, bounds: bounds.clone(), stopping: CancellationToken::new() };
+    let unfinished = Unfinished::new(bounds.unfinished_bytes_max);
+    let serving = Serving { executor, bounds: bounds.clone(), unfinished, stopping: CancellationToken::new() };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     let threads =
         (0..threads).map(|at| ConnectionThread::start(at, serving.clone())).collect::<io::Result<Vec<_>>>()?;
