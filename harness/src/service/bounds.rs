@@ -19,7 +19,7 @@ pub struct ServiceBounds {
     /// Bytes of calls, and of their answers, that the client has not finished, on one connection. More close it.
     pub call_bytes_max: usize,
     /// Bytes that wait to be sent on one connection, for a client that reads slowly. While there are more, nothing is read
-    /// from it.
+    /// from it, and calls of its hosts wait.
     pub unsent_bytes_max: usize,
     /// Bytes of messages that are not whole yet, of all connections together; small ones do not count. A connection that
     /// would need more is closed.

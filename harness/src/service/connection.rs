@@ -69,7 +69,7 @@ where
     let input = Whole::new(BufReader::new(input), bounds.message_bytes_max, &serving.unfinished);
     let (input, output) = (Counted::new(input, &flow), BufWriter::new(Counted::new(output, &flow)));
     let network = twoparty::VatNetwork::new(input, output, Side::Server, options);
-    let server = Server::new(serving.executor, bounds.clone(), serving.stopping.clone());
+    let server = Server::new(serving.executor, bounds.clone(), flow.clone(), serving.stopping.clone());
     let passes = server.passes();
     let client: code_executor::Client = capnp_rpc::new_client(server);
     let mut system = RpcSystem::new(Box::new(Guarded::new(network, bounds.clone(), flow)), Some(client.client));

@@ -10,6 +10,8 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::bounds::ServiceBounds;
+use super::flow::Flow;
+use super::host::Outlet;
 use super::write::Refusal;
 use super::{host, read, write};
 use crate::executor::CodeExecutor;
@@ -20,6 +22,7 @@ use crate::request::CodeExecutionRequest;
 pub(super) struct Server {
     executor: CodeExecutor,
     bounds: Rc<ServiceBounds>,
+    flow: Rc<Flow>,
     /// Set when the service is told to stop.
     stopping: CancellationToken,
     passes: Rc<Passes>,
@@ -60,8 +63,13 @@ impl Drop for PassInFlight {
 }
 
 impl Server {
-    pub(super) fn new(executor: CodeExecutor, bounds: Rc<ServiceBounds>, stopping: CancellationToken) -> Self {
-        Self { executor, bounds, stopping, passes: Rc::default() }
+    pub(super) fn new(
+        executor: CodeExecutor,
+        bounds: Rc<ServiceBounds>,
+        flow: Rc<Flow>,
+        stopping: CancellationToken,
+    ) -> Self {
+        Self { executor, bounds, flow, stopping, passes: Rc::default() }
     }
 
     pub(super) fn passes(&self) -> Rc<Passes> {
@@ -108,7 +116,8 @@ impl schema::code_executor::Server for Server {
         let outcome = match client {
             None => executor.execute(request, Arc::new(NoHost)).await,
             Some(client) => {
-                let (host, driver) = host::remote(client);
+                let outlet = Outlet { flow: self.flow.clone(), unsent_bytes_max: self.bounds.unsent_bytes_max };
+                let (host, driver) = host::remote(client, outlet);
                 let (outcome, ()) = join(executor.execute(request, Arc::new(host)), driver).await;
                 outcome
             }

@@ -13,8 +13,8 @@ use futures::io::{AsyncRead, AsyncWrite};
 pub(super) struct Flow {
     unsent: Cell<usize>,
     received: Cell<usize>,
-    /// Who waits for less to be unsent.
-    waiting: RefCell<Option<Waker>>,
+    /// Who waits for less to be unsent: as many as there are tasks.
+    waiting: RefCell<Vec<Waker>>,
 }
 
 impl Flow {
@@ -28,13 +28,16 @@ impl Flow {
         self.received.take()
     }
 
-    /// Resolves when at most `max` bytes are unsent. One may wait at a time.
+    /// Resolves when at most `max` bytes are unsent. Of several who wait, each looks again when it is its turn.
     pub(super) async fn at_most_unsent(&self, max: usize) {
         std::future::poll_fn(|context| {
             if self.unsent.get() <= max {
                 return Poll::Ready(());
             }
-            *self.waiting.borrow_mut() = Some(context.waker().clone());
+            let mut waiting = self.waiting.borrow_mut();
+            if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
+                waiting.push(context.waker().clone());
+            }
             Poll::Pending
         })
         .await;
@@ -42,9 +45,7 @@ impl Flow {
 
     fn sent(&self, bytes: usize) {
         self.unsent.set(self.unsent.get().saturating_sub(bytes));
-        if let Some(waiting) = self.waiting.take() {
-            waiting.wake();
-        }
+        self.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
 

@@ -1,12 +1,15 @@
 //! A client's host, as passes see it. Cap'n Proto's objects stay on their thread, a [`PassHost`] may be called from
 //! any, so calls go through a queue to a driver on the connection's thread.
 
+use std::rc::Rc;
+
 use capnp::{Error, ErrorKind};
 use futures::StreamExt;
 use futures::channel::{mpsc, oneshot};
 use futures::stream::FuturesUnordered;
 use loaderd_schema::executor_capnp::{code_host_call_outcome, pass_host};
 
+use super::flow::Flow;
 use crate::host::{CodeHostCall, CodeHostCallOutcome, HostCallFuture, HostDefect, HostDefectKind, HostEnd, PassHost};
 use crate::json::Json;
 
@@ -15,9 +18,16 @@ type Answer = Result<CodeHostCallOutcome, HostEnd>;
 /// The end that a pass holds. The queue is bounded by the calls a pass has running at once.
 pub(super) struct RemoteHost(mpsc::UnboundedSender<(CodeHostCall, oneshot::Sender<Answer>)>);
 
+/// What leaves a connection, and how much of it may wait before no more is said.
+#[derive(Clone)]
+pub(super) struct Outlet {
+    pub(super) flow: Rc<Flow>,
+    pub(super) unsent_bytes_max: usize,
+}
+
 /// A host for one pass, and the driver that must be polled while the pass runs. The driver ends when the host is
 /// dropped, after it has dropped every call to the client that was still in flight.
-pub(super) fn remote(client: pass_host::Client) -> (RemoteHost, impl Future<Output = ()>) {
+pub(super) fn remote(client: pass_host::Client, outlet: Outlet) -> (RemoteHost, impl Future<Output = ()>) {
     let (sender, mut receiver) = mpsc::unbounded();
     let driver = async move {
         let mut calls = FuturesUnordered::new();
@@ -25,7 +35,7 @@ pub(super) fn remote(client: pass_host::Client) -> (RemoteHost, impl Future<Outp
             futures::select_biased! {
                 () = calls.select_next_some() => {}
                 queued = receiver.next() => match queued {
-                    Some((call, answer)) => calls.push(forward(client.clone(), call, answer)),
+                    Some((call, answer)) => calls.push(forward(client.clone(), outlet.clone(), call, answer)),
                     None => break,
                 },
             }
@@ -46,9 +56,9 @@ impl PassHost for RemoteHost {
 }
 
 /// Calls the client until it answers or nobody waits any more.
-async fn forward(client: pass_host::Client, call: CodeHostCall, mut answer: oneshot::Sender<Answer>) {
+async fn forward(client: pass_host::Client, outlet: Outlet, call: CodeHostCall, mut answer: oneshot::Sender<Answer>) {
     let answered = {
-        let calling = std::pin::pin!(ask(&client, &call));
+        let calling = std::pin::pin!(ask(&client, &outlet, &call));
         match futures::future::select(calling, answer.cancellation()).await {
             futures::future::Either::Left((answered, _)) => answered,
             futures::future::Either::Right(_) => return,
@@ -58,7 +68,8 @@ async fn forward(client: pass_host::Client, call: CodeHostCall, mut answer: ones
     drop(answer.send(answered));
 }
 
-async fn ask(client: &pass_host::Client, call: &CodeHostCall) -> Answer {
+async fn ask(client: &pass_host::Client, outlet: &Outlet, call: &CodeHostCall) -> Answer {
+    outlet.flow.at_most_unsent(outlet.unsent_bytes_max).await;
     let mut request = client.call_request();
     let mut to = request.get().init_call();
     to.set_namespace(call.namespace.as_str());

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use loaderd_loader::unix_socket::{self, SocketFile};
+use socket2::SockRef;
 use tokio::net::{TcpListener, UnixListener};
 
 /// An address to listen on: `unix:PATH` or `HOST:PORT`.
@@ -92,6 +93,8 @@ impl Listener {
                 let (stream, _) = listener.accept().await?;
                 // Calls are small and wait for each other.
                 stream.set_nodelay(true)?;
+                // A machine that vanishes is not to keep its place for ever.
+                SockRef::from(&stream).set_keepalive(true)?;
                 Ok(Socket::Tcp(stream.into_std()?))
             }
         }

@@ -122,13 +122,24 @@ struct ConnectionThread {
 
 impl ConnectionThread {
     fn start(at: usize, serving: Serving) -> io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (connections, accepted) = mpsc::unbounded_channel();
         let (on_end, ended) = oneshot::channel::<()>();
+        let (started, starting) = std::sync::mpsc::sync_channel(1);
+        // The runtime is the thread's own: where there is no thread there is none to get rid of, which may not be done here.
         std::thread::Builder::new().name(format!("connections-{at}")).spawn(move || {
-            LocalSet::new().block_on(&runtime, serve_accepted(accepted, serving));
+            let made = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let (made, runtime) = match made {
+                Ok(runtime) => (Ok(()), Some(runtime)),
+                Err(error) => (Err(error), None),
+            };
+            // Whoever starts it waits for this.
+            let _ = started.send(made);
+            if let Some(runtime) = runtime {
+                LocalSet::new().block_on(&runtime, serve_accepted(accepted, serving));
+            }
             drop(on_end);
         })?;
+        starting.recv().map_err(io::Error::other)??;
         Ok(Self { connections, ended })
     }
 
