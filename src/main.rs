@@ -32,9 +32,17 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(sandbox::SUBCOMMAND) {
         return sandbox::run();
     }
+    outlive_full_files();
     let code = run();
     terminal::finish_logging();
     code
+}
+
+/// A file that may not grow any further (`ulimit -f`) is an error for whoever writes to it, like a full disk, and not the
+/// end of this process.
+fn outlive_full_files() {
+    // SAFETY: no handler is installed: the signal is ignored.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 fn run() -> ExitCode {

@@ -9,6 +9,12 @@ const ADDRESS_SPACE_BYTES: usize = 33 << 30;
 /// Pairs of descriptors that a command opens at least.
 const PIPES: usize = 8;
 
+/// Threads that a command has before it runs a program, beside one for each processor.
+const THREADS: usize = 16;
+
+/// With fewer allowed for the whole user, it is tried out whether there are enough.
+const FEW_THREADS: u64 = 4_096;
+
 /// # Errors
 /// What there is too little of, and which limit that is.
 pub(crate) fn check() -> Result<(), String> {
@@ -25,7 +31,31 @@ pub(crate) fn check() -> Result<(), String> {
             limit >> 10
         ));
     }
+    let (limit, _) = getrlimit(Resource::RLIMIT_NPROC).unwrap_or((RLIM_INFINITY, RLIM_INFINITY));
+    let threads = THREADS + std::thread::available_parallelism().map_or(1, usize::from);
+    if limit < FEW_THREADS
+        && let Err(error) = can_start(threads)
+    {
+        return Err(format!("cannot start: {threads} threads are not to be had (`ulimit -u`): {error}"));
+    }
     Ok(())
+}
+
+/// Whether there can be so many threads at once. None is left.
+fn can_start(threads: usize) -> std::io::Result<()> {
+    // Whoever is there waits until nobody can send any more.
+    let (all, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    std::thread::scope(|scope| {
+        // Dropped before the scope waits for the threads, also where not all of them are there.
+        let _all = all;
+        for _ in 0..threads {
+            std::thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, || {
+                drop(wait.lock().map(|wait| wait.recv()));
+            })?;
+        }
+        Ok(())
+    })
 }
 
 /// Whether so many bytes of addresses are to be had.

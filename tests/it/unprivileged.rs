@@ -50,7 +50,8 @@ enum Namespaces {
 type Check = fn(&Program, Namespaces) -> Result<(), String>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 3] = [("layers", layers), ("programs", programs), ("log", log)];
+    let checks: [(&str, Check); 4] =
+        [("layers", layers), ("programs", programs), ("log", log), ("few_threads", few_threads)];
     let users = [("nobody", Namespaces::Allowed), ("nobody_without_namespaces", Namespaces::Forbidden)];
     let trial = |(name, namespaces): (&str, Namespaces)| {
         checks.map(|(what, check)| {
@@ -190,6 +191,23 @@ fn log(program: &Program, namespaces: Namespaces) -> Result<(), String> {
     let told = missing.iter().filter(|layer| *layer == "namespaces").count();
     let expected = usize::from(namespaces == Namespaces::Forbidden);
     if told == expected { Ok(()) } else { Err(format!("should be told {expected} times: {missing:#?}")) }
+}
+
+/// Too few threads to start with: one line says so, and nothing hangs. Of a user of its own, as they are counted for each.
+fn few_threads(program: &Program, namespaces: Namespaces) -> Result<(), String> {
+    const SOMEBODY: u32 = 54_399;
+    for few in [2, 3, 6, 12] {
+        let mut command = program.command(namespaces);
+        command.uid(SOMEBODY).gid(SOMEBODY).args(["executor", "--listen", "127.0.0.1:0"]);
+        // SAFETY: makes a system call and nothing else.
+        unsafe { command.pre_exec(move || Ok(setrlimit(Resource::RLIMIT_NPROC, few, few)?)) };
+        let ended = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+        let said = String::from_utf8_lossy(&ended.stderr);
+        if ended.status.code() != Some(6) || !said.contains("threads are not to be had (`ulimit -u`)") {
+            return Err(format!("with {few} it ended with {} and said: {said}", ended.status));
+        }
+    }
+    Ok(())
 }
 
 /// Starts a service whose log can be read.

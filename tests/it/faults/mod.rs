@@ -39,8 +39,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             Trial::test(name, move || with_service(mode, test).map_err(Into::into))
         })
     });
-    let system: [(&str, fn(Mode) -> Result<(), String>); 3] = [
+    let system: [(&str, fn(Mode) -> Result<(), String>); 4] = [
         ("log_that_cannot_be_written", log_that_cannot_be_written),
+        ("log_that_may_not_grow", log_that_may_not_grow),
         ("log_that_nobody_reads", log_that_nobody_reads),
         ("descriptors_that_run_out", descriptors_that_run_out),
     ];
@@ -154,6 +155,32 @@ fn log_that_cannot_be_written(mode: Mode) -> Result<(), String> {
         }
         Ok(())
     })?;
+    if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
+}
+
+/// A log that may not grow any further.
+fn log_that_may_not_grow(mode: Mode) -> Result<(), String> {
+    let scratch = Scratch::new()?;
+    let path = scratch.path().join("log");
+    std::fs::File::create(&path).map_err(|error| error.to_string())?;
+    let (arguments, log) = (mode.arguments(), path.to_str());
+    let ulimit = Some("-f 8");
+    let start = Start { log, log_level: Some("trace"), arguments: &arguments, ulimit };
+    let service = Service::start_with(&start)?;
+    let healthy = healthy::case();
+    let length = || std::fs::metadata(&path).map(|log| log.len()).map_err(|error| error.to_string());
+    let mut before = 0;
+    // Until nothing is added any more, and once more.
+    while length()? > before {
+        before = length()?;
+        block_on(async {
+            let connection = Connection::open(&service).await?;
+            for _ in 0..20 {
+                healthy::checked(&connection, &healthy).await?;
+            }
+            Ok(())
+        })?;
+    }
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
 }
 
