@@ -185,7 +185,8 @@ function loopbacks() {
       add(name, kind === OBJECT_CLASS ? load('durable_objects').makeOwn(name) : makeLoopback(name));
     }
   }
-  exported = stubs;
+  // While the Worker starts there are none yet.
+  if (main !== undefined) exported = stubs;
   return stubs;
 }
 

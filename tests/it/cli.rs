@@ -74,6 +74,15 @@ const USES: &[Use] = &[
         stderr: &["error: the program threw TypeError: not this"],
     },
     Use {
+        name: "exceptions_of_finalizers",
+        arguments: &["exec", "-", "--sandbox", "in-process"],
+        input: "async () => { const all = new FinalizationRegistry(() => { throw new Error('nobody catches this'); });
+            for (let n = 0; n < 100000; n++) all.register({}, n); await new Promise((done) => setTimeout(done)); return 1; }",
+        exit: 0,
+        stdout: "1\n",
+        stderr: &["used "],
+    },
+    Use {
         name: "a_syntax_error_is_pointed_at",
         arguments: &["exec", "-"],
         input: "async () => {\n  return 1 +;\n}",

@@ -30,6 +30,13 @@ pub(super) fn watch(scope: &mut v8::PinScope<'_, '_>) {
     callbacks::listen_to_rejections(scope);
 }
 
+/// An exception that nothing caught.
+pub(crate) fn uncaught(scope: &mut v8::PinScope<'_, '_>, exception: v8::Local<'_, v8::Value>) {
+    if let Some(host) = super::host(scope) {
+        host.report_exception(scope, exception, super::Uncaught::Thrown);
+    }
+}
+
 /// A promise was rejected without a handler, or has got one late.
 pub(crate) fn rejected(scope: &mut v8::PinScope<'_, '_>, message: &v8::PromiseRejectMessage<'_>) {
     let Some(rejections) = scope.get_slot::<Rc<Rejections>>().cloned() else { return };

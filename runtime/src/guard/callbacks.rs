@@ -163,6 +163,7 @@ pub(crate) fn listen(isolate: &mut v8::OwnedIsolate, state: &std::rc::Rc<Isolate
     isolate.add_near_heap_limit_callback(near_heap_limit, data);
     isolate.add_gc_epilogue_callback(collected, data, v8::GCType::kGCTypeMarkSweepCompact);
     isolate.set_host_import_module_with_phase_dynamically_callback(import_dynamically);
+    isolate.add_message_listener(nobodys_exception);
     isolate.set_host_initialize_import_meta_object_callback(import_meta);
     isolate.set_allow_wasm_code_generation_callback(refuse_wasm_from_bytes);
 }
@@ -241,6 +242,21 @@ unsafe extern "C" fn import_meta(
 /// None of it beyond what V8 promises of its arguments.
 unsafe extern "C" fn refuse_wasm_from_bytes(_: v8::Local<v8::Context>, _: v8::Local<v8::String>) -> bool {
     contain(WasmFromBytes, || false).unwrap_or(false)
+}
+
+/// An exception that no code of ours caught, like that of a program's finalizer. V8 prints it to standard output where
+/// nobody listens.
+///
+/// # Safety
+/// V8 calls it on the isolate's thread, with the message and the exception alive.
+unsafe extern "C" fn nobodys_exception(message: v8::Local<v8::Message>, exception: v8::Local<v8::Value>) {
+    v8::callback_scope!(unsafe scope, message);
+    contain(Message, || {
+        // It was thrown by code, which runs in the isolate's one context.
+        let context = scope.get_current_context();
+        let scope = &mut v8::ContextScope::new(scope, context);
+        crate::api::rejections::uncaught(scope, exception);
+    });
 }
 
 extern "C" fn rejected(message: v8::PromiseRejectMessage<'_>) {

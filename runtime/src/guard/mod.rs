@@ -34,6 +34,8 @@ pub(crate) enum Callback {
     SyntheticModule,
     /// A promise is rejected without a handler, or gets one late.
     Rejection,
+    /// An exception has come to the end of the stack.
+    Message,
     /// An error's stack is made.
     StackTrace,
     /// A value is written.
@@ -67,6 +69,7 @@ impl Callback {
             Self::ImportMeta => "import.meta",
             Self::SyntheticModule => "synthetic module",
             Self::Rejection => "rejection",
+            Self::Message => "message",
             Self::StackTrace => "stack trace",
             Self::Serialize => "serialize",
             Self::Deserialize => "deserialize",

@@ -15,6 +15,12 @@ pub(super) struct Unsettled {
     resolver: v8::Global<v8::PromiseResolver>,
 }
 
+/// An import of a module that was being evaluated when it was asked for.
+pub(super) struct Early {
+    module: v8::Global<v8::Module>,
+    resolver: v8::Global<v8::PromiseResolver>,
+}
+
 /// `import(specifier)`, which finds what the Worker may import, whoever says it.
 fn import_evaluated<'s, 'i>(
     scope: &mut v8::PinScope<'s, 'i>,
@@ -25,14 +31,12 @@ fn import_evaluated<'s, 'i>(
     let resolver = v8::PromiseResolver::new(scope)?;
     v8::tc_scope!(let scope, scope);
     let state = IsolateState::of(scope);
-    match state.aside(Aside::DynamicImport, || namespace_of(scope, &state, referrer, specifier, attributes)) {
-        Some(Imported { namespace, evaluation: Some(evaluation) }) => {
-            settle_with(scope, &state, resolver, evaluation, namespace);
-        }
-        Some(Imported { namespace, evaluation: None }) => {
-            resolver.resolve(scope, namespace);
-        }
-        None => reject_with_caught(scope, resolver),
+    let imported = state.aside(Aside::DynamicImport, || {
+        let module = module_meant(scope, &state, referrer, specifier, attributes)?;
+        now_or_later(scope, &state, module, resolver)
+    });
+    if imported.is_none() {
+        reject_with_caught(scope, resolver);
     }
     came_through(scope).then(|| resolver.get_promise(scope))
 }
@@ -128,15 +132,73 @@ fn module_meant<'s>(
     module
 }
 
-/// Links and evaluates the module meant; `None` with an exception pending.
-fn namespace_of<'s>(
+/// Imports a module: a module that imports itself, or one that waits for it, not before what runs has ended. `None` with an
+/// exception pending.
+fn now_or_later<'s>(
     scope: &mut v8::PinScope<'s, '_>,
     state: &IsolateState,
-    referrer: v8::Local<'s, v8::Value>,
-    specifier: v8::Local<'s, v8::String>,
-    attributes: v8::Local<'s, v8::FixedArray>,
-) -> Option<Imported<'s>> {
-    let module = module_meant(scope, state, referrer, specifier, attributes)?;
+    module: v8::Local<'s, v8::Module>,
+    resolver: v8::Local<'s, v8::PromiseResolver>,
+) -> Option<()> {
+    if matches!(module.get_status(), v8::ModuleStatus::Instantiating | v8::ModuleStatus::Evaluating) {
+        return later(scope, state, module, resolver);
+    }
+    let imported = namespace_of(scope, module)?;
+    settle(scope, state, resolver, imported)
+}
+
+/// Has a module imported in a microtask. `None` with an exception pending.
+fn later<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    module: v8::Local<'s, v8::Module>,
+    resolver: v8::Local<'s, v8::PromiseResolver>,
+) -> Option<()> {
+    let early = Early { module: v8::Global::new(scope, module), resolver: v8::Global::new(scope, resolver) };
+    let key = {
+        let mut registry = state.registry.borrow_mut();
+        let key = registry.next_import();
+        registry.early.insert(key, early);
+        key
+    };
+    let key = v8::Number::new(scope, key as f64).into();
+    let go_on = callbacks::function(go_on).data(key).build(scope)?;
+    scope.enqueue_microtask(go_on);
+    Some(())
+}
+
+/// What ran when a module was imported has ended.
+fn go_on<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    args: v8::FunctionCallbackArguments<'s>,
+    _: v8::ReturnValue<'s, v8::Value>,
+) {
+    let state = IsolateState::of(scope);
+    let Some(key) = args.data().integer_value(scope).and_then(|key| u64::try_from(key).ok()) else { return };
+    let Some(Early { module, resolver }) = state.registry.borrow_mut().early.remove(&key) else { return };
+    let (module, resolver) = (v8::Local::new(scope, module), v8::Local::new(scope, resolver));
+    v8::tc_scope!(let scope, scope);
+    if state.aside(Aside::DynamicImport, || now_or_later(scope, &state, module, resolver)).is_none() {
+        reject_with_caught(scope, resolver);
+    }
+}
+
+/// The promise of an import resolves, now or when its module's (asynchronous) evaluation is done. `None` with an exception
+/// pending.
+fn settle<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    state: &IsolateState,
+    resolver: v8::Local<'s, v8::PromiseResolver>,
+    Imported { namespace, evaluation }: Imported<'s>,
+) -> Option<()> {
+    match evaluation {
+        Some(evaluation) => settle_with(scope, state, resolver, evaluation, namespace),
+        None => resolver.resolve(scope, namespace).map(|_| ()),
+    }
+}
+
+/// Links and evaluates a module; `None` with an exception pending.
+fn namespace_of<'s>(scope: &mut v8::PinScope<'s, '_>, module: v8::Local<'s, v8::Module>) -> Option<Imported<'s>> {
     link(scope, module)?;
     let evaluation = v8::Local::<v8::Promise>::try_from(module.evaluate(scope)?).ok();
     if module.get_status() == v8::ModuleStatus::Errored {
@@ -162,12 +224,10 @@ fn settle_with<'s>(
         Unsettled { evaluation: v8::Global::new(scope, evaluation), resolver: v8::Global::new(scope, resolver) };
     let key = {
         let mut registry = state.registry.borrow_mut();
-        registry.imports_asked += 1;
-        let key = registry.imports_asked;
+        let key = registry.next_import();
         registry.unsettled.insert(key, unsettled);
         key
     };
-    // Counted up from one: exact as a double.
     let key: v8::Local<v8::Value> = v8::Number::new(scope, key as f64).into();
     let data = v8::Array::new_with_elements(scope, &[key, namespace]);
     let fulfilled = callbacks::function(on_evaluated).data(data.into()).build(scope)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::num::NonZeroI32;
 use std::sync::Arc;
 
-use super::dynamic::Unsettled;
+use super::dynamic::{Early, Unsettled};
 use super::link::{link, place_of};
 use super::resolve::resolve;
 use super::synthetic;
@@ -85,7 +85,9 @@ pub(crate) struct Registry {
     pub(crate) values: HashMap<ModuleId, v8::Global<v8::Value>>,
     /// Imports whose modules were still being evaluated when they were asked for.
     pub(super) unsettled: HashMap<u64, Unsettled>,
-    pub(super) imports_asked: u64,
+    /// Imports whose modules are to be looked at when what runs has ended.
+    pub(super) early: HashMap<u64, Early>,
+    imports_asked: u64,
     /// The main module's name.
     pub(super) main: String,
     /// The path of two modules at once.
@@ -93,6 +95,12 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
+    /// A number for an import that is not done at once. Counted up from one: exact as a double.
+    pub(super) fn next_import(&mut self) -> u64 {
+        self.imports_asked += 1;
+        self.imports_asked
+    }
+
     /// Expects a Worker with these modules of the host, by name and source, which may be made ahead of it.
     pub(super) fn expect(&mut self, modules: &[(String, Arc<str>)]) {
         self.entries.extend(modules.iter().map(|(name, source)| {
