@@ -12,6 +12,7 @@ mod supervisor;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
@@ -154,11 +155,12 @@ struct State {
     /// How many of them belong to each tenant that has some.
     claimed: Tally,
     waiting: Queue<Wish>,
-    /// Processes that failed since a Worker came to its end in one.
-    failures: u32,
-    /// Of those, how many in a row never started, since one did.
+    /// How processes fail that nobody's program has brought down.
+    backoff: Backoff,
+    /// How those of a tenant do: a pause of one tenant's concerns no other. As long as it matters.
+    backoffs: HashMap<Tenant, Backoff>,
+    /// Processes in a row that never started, since one did.
     never_started: u32,
-    not_before: Option<Instant>,
     layers: Option<Vec<LayerStatus>>,
     closing: bool,
     /// When a Worker was last asked for, until what the broker freed since is given back.
@@ -175,9 +177,9 @@ impl State {
             processes: Vec::new(),
             claimed: Tally::default(),
             waiting: Queue::new(waiting_max),
-            failures: 0,
+            backoff: Backoff::default(),
+            backoffs: HashMap::new(),
             never_started: 0,
-            not_before: None,
             layers: None,
             closing: false,
             asked_at: None,
@@ -219,7 +221,7 @@ impl Sandboxes {
         std::thread::Builder::new()
             .name("sandbox-supervisor".into())
             .spawn(move || supervisor::supervise(&supervised))?;
-        shared.start_process(&mut shared.state.lock());
+        shared.start_process(&mut shared.state.lock(), None);
         Ok(Arc::new(Self(shared)))
     }
 
@@ -338,9 +340,11 @@ impl Shared {
         }))
     }
 
-    /// Starts one more process, unless the last ones failed and it is too early.
-    fn start_process(&self, state: &mut State) -> Option<Arc<Process>> {
-        if state.closing || state.not_before.is_some_and(|time| Instant::now() < time) {
+    /// Starts one more process, unless the last ones failed and it is too early: any, or those of the tenant that it is for.
+    fn start_process(&self, state: &mut State, tenant: Option<&Tenant>) -> Option<Arc<Process>> {
+        let now = Instant::now();
+        let of_tenant = tenant.and_then(|tenant| state.backoffs.get(tenant));
+        if state.closing || state.backoff.pauses(now) || of_tenant.is_some_and(|backoff| backoff.pauses(now)) {
             return None;
         }
         let owner: Arc<dyn Owner> = self.me.upgrade()?;
@@ -358,7 +362,7 @@ impl Shared {
             }
             Err(error) => {
                 tracing::error!(%error, "a sandbox process could not be started");
-                note_failure(state);
+                state.backoff.note_failure(Instant::now());
                 state.never_started = state.never_started.saturating_add(1);
                 None
             }
@@ -378,15 +382,46 @@ impl Shared {
     }
 }
 
-/// A process failed: the next one is to wait. Those that fail meanwhile ran beside it, and say no more than it does.
-fn note_failure(state: &mut State) {
-    let now = Instant::now();
-    if state.not_before.is_some_and(|time| now < time) {
-        return;
+/// Failures since a Worker came to its end, and the pause after them.
+#[derive(Clone, Copy, Default)]
+struct Backoff {
+    failures: u32,
+    not_before: Option<Instant>,
+}
+
+impl Backoff {
+    fn pauses(&self, now: Instant) -> bool {
+        self.not_before.is_some_and(|time| now < time)
     }
-    let pause = BACKOFF_FIRST.saturating_mul(1 << state.failures.min(10)).min(BACKOFF_MAX);
-    state.failures = state.failures.saturating_add(1);
-    state.not_before = Some(now + pause);
+
+    /// A process failed: the next one is to wait. Those that fail meanwhile ran beside it, and say no more than it does.
+    fn note_failure(&mut self, now: Instant) {
+        if self.pauses(now) {
+            return;
+        }
+        let pause = BACKOFF_FIRST.saturating_mul(1 << self.failures.min(10)).min(BACKOFF_MAX);
+        self.failures = self.failures.saturating_add(1);
+        self.not_before = Some(now + pause);
+    }
+
+    /// Whether another failure now would be one of a series.
+    fn matters(&self, now: Instant) -> bool {
+        self.not_before.is_some_and(|time| now < time + BACKOFF_MAX)
+    }
+}
+
+impl State {
+    /// A process failed: one that ran programs says something of its tenant's, any other of this machine.
+    fn note_failure(&mut self, process: &Process, now: Instant) {
+        let ran = process.given.load(SeqCst) > 0;
+        match process.tenant.get().filter(|_| ran) {
+            None => self.backoff.note_failure(now),
+            Some(tenant) => {
+                self.backoffs.retain(|_, backoff| backoff.matters(now));
+                self.backoffs.entry(tenant.clone()).or_default().note_failure(now);
+            }
+        }
+    }
 }
 
 impl Owner for Shared {
@@ -394,7 +429,10 @@ impl Owner for Shared {
         // Whatever failed before, a Worker came to its end in a process of this machine.
         {
             let mut state = self.state.lock();
-            (state.failures, state.never_started) = (0, 0);
+            (state.backoff.failures, state.never_started) = (0, 0);
+            if let Some(backoff) = process.tenant.get().and_then(|tenant| state.backoffs.get_mut(tenant)) {
+                backoff.failures = 0;
+            }
         }
         let done = process.given.load(SeqCst) >= self.config.workers_per_life_max;
         // A retired process is closed when the last Worker leaves it.
@@ -412,7 +450,7 @@ impl Owner for Shared {
                 self.restarts[why.index()].fetch_add(1, Relaxed);
                 // A pause is for what goes wrong by itself, not for what the broker does on purpose.
                 if !matches!(why, Restart::Stuck | Restart::Hung) {
-                    note_failure(&mut state);
+                    state.note_failure(process, Instant::now());
                 }
                 if why == Restart::NeverStarted {
                     state.never_started = state.never_started.saturating_add(1);
@@ -423,7 +461,7 @@ impl Owner for Shared {
         {
             let mut state = self.state.lock();
             if state.processes.is_empty() {
-                self.start_process(&mut state);
+                self.start_process(&mut state, None);
             }
         }
         self.place_waiting();
@@ -438,7 +476,7 @@ impl Owner for Shared {
 
     fn welcomed(&self, layers: &[LayerStatus]) {
         let mut state = self.state.lock();
-        state.not_before = None;
+        state.backoff.not_before = None;
         if state.layers.as_deref() != Some(layers) {
             for LayerStatus { layer, state, detail } in confine::news(state.layers.as_deref(), layers) {
                 match state {

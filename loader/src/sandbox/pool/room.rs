@@ -98,7 +98,7 @@ impl Shared {
             // One is being started. On a machine where all are late, one more for each Worker would make all of them later.
             return Some(late.clone());
         }
-        let new = sound.or_else(|| if room_for_more { self.start_process(state) } else { None });
+        let new = sound.or_else(|| if room_for_more { self.start_process(state, Some(tenant)) } else { None });
         if let Some(process) = new.or_else(|| doubtful.filter(|_| least.is_none())) {
             state.claim(&process, tenant);
             return Some(process);

@@ -112,7 +112,7 @@ impl Shared {
         let mut state = self.state.lock();
         let spare = |process: &Arc<Process>| !process.is_closed() && process.tenant.get().is_none();
         if state.processes.len() < self.config.processes_max && !state.processes.iter().any(spare) {
-            self.start_process(&mut state);
+            self.start_process(&mut state, None);
         }
     }
 }

@@ -108,3 +108,20 @@ fn the_confinement_told_is_that_of_the_process_that_greeted_last() -> io::Result
     }
     Ok(())
 }
+
+#[test]
+fn a_tenant_whose_programs_bring_processes_down_makes_no_other_wait() -> io::Result<()> {
+    let (pool, _ends) = pool(2, |config| config.processes_max = 8)?;
+    let mut state = pool.0.state.lock();
+    let [crashed, idle] = [0, 1].map(|at| state.processes[at].clone());
+    state.claim(&crashed, &Some("a".into()));
+    crashed.given.store(1, SeqCst);
+    state.processes.clear();
+    let starts = |state: &mut State, tenant: &str| pool.0.start_process(state, Some(&Some(tenant.into()))).is_some();
+    state.note_failure(&crashed, Instant::now());
+    assert_eq!((starts(&mut state, "a"), starts(&mut state, "b")), (false, true), "after one of a's");
+    state.note_failure(&idle, Instant::now());
+    assert_eq!((starts(&mut state, "a"), starts(&mut state, "b")), (false, false), "after one that ran nothing");
+    drop(state);
+    Ok(())
+}
