@@ -13,7 +13,7 @@ use loaderd_schema::executor_capnp::code_executor;
 
 use crate::doors::capnp::{Connection, block_on};
 use crate::healthy;
-use crate::proc::Held;
+use crate::proc::{self, Held};
 use crate::service::{Service, Start};
 
 /// How long the service may take to do what it should. A bound against hanging tests, not an expectation.
@@ -30,8 +30,9 @@ const DESCRIBE: u16 = 1;
 type Check = fn() -> Result<(), String>;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, Check); 5] = [
+    let checks: [(&str, Check); 6] = [
         ("a_client_that_does_not_read", a_client_that_does_not_read),
+        ("a_client_that_does_not_read_and_goes", a_client_that_does_not_read_and_goes),
         ("calls_of_many_bytes", calls_of_many_bytes),
         ("answers_that_nobody_finishes", answers_that_nobody_finishes),
         ("messages_that_are_only_announced", messages_that_are_only_announced),
@@ -117,14 +118,7 @@ fn write_until_stalled(stream: &mut UnixStream, next: &mut impl FnMut() -> Vec<u
 
 fn a_client_that_does_not_read() -> Result<(), String> {
     let service = Service::start(&["--max-unsent-bytes", "100000"])?;
-    let mut stream = connect(&service)?;
-    stream.write_all(&bootstrap()).map_err(|error| error.to_string())?;
-    let mut question = 0;
-    let mut next = || {
-        question += 1;
-        [describe(question, 0), finish(question)].concat()
-    };
-    write_until_stalled(&mut stream, &mut next)?;
+    let mut stream = stalled(&service)?;
     serves_others(&service)?;
     // Once it reads, the service goes on.
     let mut buffer = vec![0; 64 << 10];
@@ -136,6 +130,29 @@ fn a_client_that_does_not_read() -> Result<(), String> {
         }
     }
     Err("the service did not go on when its answers were read".to_owned())
+}
+
+/// What it held is given back, though nothing was read from it that says so.
+fn a_client_that_does_not_read_and_goes() -> Result<(), String> {
+    let service = Service::start(&["--sandbox", "in-process", "--max-unsent-bytes", "100000"])?;
+    serves_others(&service)?;
+    let bound = proc::at_rest(service.pid())?;
+    let streams = (0..3).map(|_| stalled(&service)).collect::<Result<Vec<_>, _>>()?;
+    drop(streams);
+    proc::settles(service.pid(), &bound)
+}
+
+/// A client that has called and finished, and read nothing, until nothing was read of it.
+fn stalled(service: &Service) -> Result<UnixStream, String> {
+    let mut stream = connect(service)?;
+    stream.write_all(&bootstrap()).map_err(|error| error.to_string())?;
+    let mut question = 0;
+    let mut next = || {
+        question += 1;
+        [describe(question, 0), finish(question)].concat()
+    };
+    write_until_stalled(&mut stream, &mut next)?;
+    Ok(stream)
 }
 
 fn calls_of_many_bytes() -> Result<(), String> {

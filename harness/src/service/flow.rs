@@ -1,6 +1,7 @@
 //! How much went through a connection's socket, and what waits to go: Cap'n Proto queues what it sends without a bound.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -8,10 +9,18 @@ use std::task::{Context, Poll, Waker};
 
 use futures::io::{AsyncRead, AsyncWrite};
 
+/// What a message in the queue takes beside its bytes, roughly: a builder with room for more.
+const MESSAGE_BYTES: usize = 1_024;
+
 /// Bytes on their way out of a connection, and bytes that came in.
 #[derive(Default)]
 pub(super) struct Flow {
+    /// What of each message is still to be sent.
+    queue: RefCell<VecDeque<usize>>,
+    /// What all of them take.
     unsent: Cell<usize>,
+    /// Nothing can be sent any more.
+    broken: Cell<bool>,
     received: Cell<usize>,
     /// Who waits for less to be unsent: as many as there are tasks.
     waiting: RefCell<Vec<Waker>>,
@@ -20,7 +29,8 @@ pub(super) struct Flow {
 impl Flow {
     /// A message is in the queue.
     pub(super) fn queued(&self, bytes: usize) {
-        self.unsent.set(self.unsent.get().saturating_add(bytes));
+        self.queue.borrow_mut().push_back(bytes);
+        self.unsent.set(self.unsent.get().saturating_add(bytes).saturating_add(MESSAGE_BYTES));
     }
 
     /// Bytes of the messages that were read since this was last asked.
@@ -28,10 +38,10 @@ impl Flow {
         self.received.take()
     }
 
-    /// Resolves when at most `max` bytes are unsent. Of several who wait, each looks again when it is its turn.
+    /// Resolves when at most `max` bytes are unsent, or never will be sent. Of several who wait, each looks again when it is its turn.
     pub(super) async fn at_most_unsent(&self, max: usize) {
         std::future::poll_fn(|context| {
-            if self.unsent.get() <= max {
+            if self.unsent.get() <= max || self.broken.get() {
                 return Poll::Ready(());
             }
             let mut waiting = self.waiting.borrow_mut();
@@ -44,7 +54,28 @@ impl Flow {
     }
 
     fn sent(&self, bytes: usize) {
-        self.unsent.set(self.unsent.get().saturating_sub(bytes));
+        let (mut queue, mut left, mut done) = (self.queue.borrow_mut(), bytes, bytes);
+        while let Some(first) = queue.front_mut() {
+            if left < *first {
+                *first -= left;
+                break;
+            }
+            left -= *first;
+            done = done.saturating_add(MESSAGE_BYTES);
+            queue.pop_front();
+        }
+        drop(queue);
+        self.unsent.set(self.unsent.get().saturating_sub(done));
+        self.wake();
+    }
+
+    /// Whoever waits finds out what reading says.
+    fn broken(&self) {
+        self.broken.set(true);
+        self.wake();
+    }
+
+    fn wake(&self) {
         self.waiting.take().into_iter().for_each(Waker::wake);
     }
 }
@@ -74,8 +105,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.half).poll_write(context, buffer);
-        if let Poll::Ready(Ok(bytes)) = written {
-            self.flow.sent(bytes);
+        match written {
+            Poll::Ready(Ok(bytes)) => self.flow.sent(bytes),
+            Poll::Ready(Err(_)) => self.flow.broken(),
+            Poll::Pending => {}
         }
         written
     }
@@ -98,13 +131,27 @@ mod tests {
     #[test]
     fn whoever_waits_goes_on_when_enough_was_sent() {
         let flow = Rc::new(Flow::default());
-        flow.queued(10);
-        let mut room = Box::pin(flow.at_most_unsent(4));
-        assert!(room.as_mut().now_or_never().is_none());
+        [4, 10, 6].map(|bytes| flow.queued(bytes));
         let mut out = Counted::new(futures::io::sink(), &flow);
-        assert_eq!(out.write(&[0; 5]).now_or_never().map(Result::ok), Some(Some(5)));
-        assert!(room.as_mut().now_or_never().is_none(), "5 are left");
-        assert_eq!(out.write(&[0; 1]).now_or_never().map(Result::ok), Some(Some(1)));
+        let mut room = Box::pin(flow.at_most_unsent(MESSAGE_BYTES + 6));
+        for (bytes, enough) in [(3, false), (10, false), (1, true)] {
+            assert!(room.as_mut().now_or_never().is_none(), "before {bytes} more");
+            assert_eq!(out.write(&[0; 10][..bytes]).now_or_never().map(Result::ok), Some(Some(bytes)));
+            assert_eq!(room.as_mut().now_or_never().is_some(), enough, "after {bytes} more");
+        }
+        assert_eq!(flow.unsent.get(), MESSAGE_BYTES + 6);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_will_never_be_sent() {
+        let flow = Rc::new(Flow::default());
+        flow.queued(10);
+        let mut room = Box::pin(flow.at_most_unsent(0));
+        assert!(room.as_mut().now_or_never().is_none());
+        let (there, here) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
+        drop(there);
+        let mut out = Counted::new(futures::io::AllowStdIo::new(here), &flow);
+        assert!(out.write(&[0; 10]).now_or_never().is_some_and(|written| written.is_err()));
         assert!(room.as_mut().now_or_never().is_some());
     }
 }
