@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 
 use super::Callback::*;
-use super::{contain, contain_in, contain_throwing};
+use super::{contain, contain_in, contain_or_throw, contain_throwing};
 use crate::isolate::state::IsolateState;
 use crate::vm;
 
@@ -112,11 +112,11 @@ pub(crate) fn link<'s>(
         scope,
         move |context: v8::Local<'s, v8::Context>, specifier, attributes, referrer| {
             v8::callback_scope!(unsafe scope, context);
-            contain_throwing(Import, scope, |scope| resolve_import(scope, specifier, attributes, referrer))
+            contain_or_throw(Import, scope, |scope| resolve_import(scope, specifier, attributes, referrer))
         },
         move |context: v8::Local<'s, v8::Context>, specifier, attributes, referrer| {
             v8::callback_scope!(unsafe scope, context);
-            contain_throwing(SourceImport, scope, |scope| resolve_source(scope, specifier, attributes, referrer))
+            contain_or_throw(SourceImport, scope, |scope| resolve_source(scope, specifier, attributes, referrer))
         },
     )
 }
@@ -131,7 +131,7 @@ pub(crate) fn synthetic_module<'s>(
     let evaluate = as_evaluate(evaluate);
     v8::Module::create_synthetic_module(scope, name, exports, move |context: v8::Local<'s, v8::Context>, module| {
         v8::callback_scope!(unsafe scope, context);
-        contain_throwing(SyntheticModule, scope, |scope| evaluate(scope, module))
+        contain_or_throw(SyntheticModule, scope, |scope| evaluate(scope, module))
     })
 }
 
@@ -222,7 +222,7 @@ fn import_dynamically<'s, 'i>(
     phase: v8::ModuleImportPhase,
     attributes: v8::Local<'s, v8::FixedArray>,
 ) -> Option<v8::Local<'s, v8::Promise>> {
-    contain_throwing(DynamicImport, scope, |scope| {
+    contain_or_throw(DynamicImport, scope, |scope| {
         crate::modules::dynamic::import(scope, referrer, specifier, phase, attributes)
     })
 }

@@ -126,27 +126,40 @@ fn contain_in<'s, 'i>(
     scope: &mut v8::PinScope<'s, 'i>,
     work: impl FnOnce(&mut v8::PinScope<'s, 'i>),
 ) {
-    if contain(callback, || work(scope)).is_none() {
-        throw(scope, Cause::InternalError.message());
-    }
+    contain_throwing(callback, scope, |scope| {
+        work(scope);
+        Some(())
+    });
 }
 
-/// The same for callbacks that must have thrown where they give V8 nothing: it ends the process when they have not. Near the
-/// end of the stack nearly anything fails, and an exception is easily lost.
+/// The same for callbacks that may give V8 nothing.
 fn contain_throwing<'s, 'i, T>(
     callback: Callback,
     scope: &mut v8::PinScope<'s, 'i>,
     work: impl FnOnce(&mut v8::PinScope<'s, 'i>) -> Option<T>,
 ) -> Option<T> {
+    match contain(callback, || work(scope)) {
+        Some(done) => done,
+        None => {
+            throw(scope, Cause::InternalError.message());
+            None
+        }
+    }
+}
+
+/// The same for callbacks that must have thrown where they give V8 nothing: it ends the process when they have not. Near the
+/// end of the stack nearly anything fails, and an exception is easily lost.
+fn contain_or_throw<'s, 'i, T>(
+    callback: Callback,
+    scope: &mut v8::PinScope<'s, 'i>,
+    work: impl FnOnce(&mut v8::PinScope<'s, 'i>) -> Option<T>,
+) -> Option<T> {
     v8::tc_scope!(let scope, scope);
-    let done = contain(callback, || work(scope));
-    let failed = match done {
-        Some(Some(done)) => return Some(done),
-        Some(None) => LOST,
-        None => Cause::InternalError.message(),
-    };
+    if let Some(done) = contain_throwing(callback, scope, work) {
+        return Some(done);
+    }
     if !scope.has_caught() {
-        throw(scope, failed);
+        throw(scope, LOST);
     }
     if !scope.has_terminated() {
         scope.rethrow();
