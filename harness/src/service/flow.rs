@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn whoever_waits_goes_on_when_enough_was_sent() {
         let flow = Rc::new(Flow::default());
-        [4, 10, 6].map(|bytes| flow.queued(bytes));
+        [4, 10, 6].into_iter().for_each(|bytes| flow.queued(bytes));
         let mut out = Counted::new(futures::io::sink(), &flow);
         let mut room = Box::pin(flow.at_most_unsent(MESSAGE_BYTES + 6));
         for (bytes, enough) in [(3, false), (10, false), (1, true)] {

@@ -50,6 +50,11 @@ const CASES: &[(Callback, &str)] = &[
     (ImportMeta, "import.meta"),
     (SyntheticModule, ""),
     (Rejection, "Promise.reject(1)"),
+    // Between turns too.
+    (
+        Message,
+        "const all = new FinalizationRegistry(() => { throw 1; }); for (;;) { for (let n = 0; n < 1000; n++) all.register({}, n); new Array(1e5).fill(1); await scheduler.wait(1); }",
+    ),
     (StackTrace, "new Error('e').stack"),
     (Serialize, "structuredClone({})"),
     (Deserialize, "structuredClone(new Error('e'))"),
