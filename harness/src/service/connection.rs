@@ -65,7 +65,7 @@ where
     let words_max = bounds.message_bytes_max / BYTES_PER_WORD;
     let options = ReaderOptions { traversal_limit_in_words: Some(words_max), nesting_limit: MESSAGE_DEPTH_MAX };
     let (input, output) = stream.split();
-    let flow = Rc::new(Flow::default());
+    let flow = Flow::new(bounds.unsent_bytes_max);
     let input = Whole::new(BufReader::new(input), bounds.message_bytes_max, &serving.unfinished);
     let (input, output) = (Counted::new(input, &flow), BufWriter::new(Counted::new(output, &flow)));
     let network = twoparty::VatNetwork::new(input, output, Side::Server, options);

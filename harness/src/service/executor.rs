@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::bounds::ServiceBounds;
 use super::flow::Flow;
-use super::host::Outlet;
 use super::write::Refusal;
 use super::{host, read, write};
 use crate::executor::CodeExecutor;
@@ -116,8 +115,7 @@ impl schema::code_executor::Server for Server {
         let outcome = match client {
             None => executor.execute(request, Arc::new(NoHost)).await,
             Some(client) => {
-                let outlet = Outlet { flow: self.flow.clone(), unsent_bytes_max: self.bounds.unsent_bytes_max };
-                let (host, driver) = host::remote(client, outlet);
+                let (host, driver) = host::remote(client, self.flow.clone());
                 let (outcome, ()) = join(executor.execute(request, Arc::new(host)), driver).await;
                 outcome
             }

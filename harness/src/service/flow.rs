@@ -13,8 +13,8 @@ use futures::io::{AsyncRead, AsyncWrite};
 const MESSAGE_BYTES: usize = 1_024;
 
 /// Bytes on their way out of a connection, and bytes that came in.
-#[derive(Default)]
 pub(super) struct Flow {
+    unsent_bytes_max: usize,
     /// What of each message is still to be sent.
     queue: RefCell<VecDeque<usize>>,
     /// What all of them take.
@@ -27,6 +27,18 @@ pub(super) struct Flow {
 }
 
 impl Flow {
+    /// Of a connection of which so many bytes may wait to be sent before nothing more is to be said.
+    pub(super) fn new(unsent_bytes_max: usize) -> Rc<Self> {
+        Rc::new(Self {
+            unsent_bytes_max,
+            queue: RefCell::default(),
+            unsent: Cell::new(0),
+            broken: Cell::new(false),
+            received: Cell::new(0),
+            waiting: RefCell::default(),
+        })
+    }
+
     /// A message is in the queue.
     pub(super) fn queued(&self, bytes: usize) {
         self.queue.borrow_mut().push_back(bytes);
@@ -38,10 +50,11 @@ impl Flow {
         self.received.take()
     }
 
-    /// Resolves when at most `max` bytes are unsent, or never will be sent. Of several who wait, each looks again when it is its turn.
-    pub(super) async fn at_most_unsent(&self, max: usize) {
+    /// Resolves when no more is unsent than may be, or nothing ever will be sent. Of several who wait, each looks again when it
+    /// is its turn.
+    pub(super) async fn has_room(&self) {
         std::future::poll_fn(|context| {
-            if self.unsent.get() <= max || self.broken.get() {
+            if self.unsent.get() <= self.unsent_bytes_max || self.broken.get() {
                 return Poll::Ready(());
             }
             let mut waiting = self.waiting.borrow_mut();
@@ -130,10 +143,10 @@ mod tests {
 
     #[test]
     fn whoever_waits_goes_on_when_enough_was_sent() {
-        let flow = Rc::new(Flow::default());
+        let flow = Flow::new(MESSAGE_BYTES + 6);
         [4, 10, 6].into_iter().for_each(|bytes| flow.queued(bytes));
         let mut out = Counted::new(futures::io::sink(), &flow);
-        let mut room = Box::pin(flow.at_most_unsent(MESSAGE_BYTES + 6));
+        let mut room = Box::pin(flow.has_room());
         for (bytes, enough) in [(3, false), (10, false), (1, true)] {
             assert!(room.as_mut().now_or_never().is_none(), "before {bytes} more");
             assert_eq!(out.write(&[0; 10][..bytes]).now_or_never().map(Result::ok), Some(Some(bytes)));
@@ -144,9 +157,9 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_what_will_never_be_sent() {
-        let flow = Rc::new(Flow::default());
+        let flow = Flow::new(0);
         flow.queued(10);
-        let mut room = Box::pin(flow.at_most_unsent(0));
+        let mut room = Box::pin(flow.has_room());
         assert!(room.as_mut().now_or_never().is_none());
         let (there, here) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
         drop(there);

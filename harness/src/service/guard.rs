@@ -74,8 +74,7 @@ impl<Id: 'static> Connection<Id> for GuardedConnection<Id> {
         let (tally, flow) = (self.tally.clone(), self.flow.clone());
         let receiving = self.connection.receive_incoming_message();
         Promise::from_future(async move {
-            let unsent_max = tally.borrow().bounds.unsent_bytes_max;
-            flow.at_most_unsent(unsent_max).await;
+            flow.has_room().await;
             let received = receiving.await?;
             if let Some(message) = &received {
                 tally.borrow_mut().count(&**message, flow.take_received())?;

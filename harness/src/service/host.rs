@@ -18,16 +18,9 @@ type Answer = Result<CodeHostCallOutcome, HostEnd>;
 /// The end that a pass holds. The queue is bounded by the calls a pass has running at once.
 pub(super) struct RemoteHost(mpsc::UnboundedSender<(CodeHostCall, oneshot::Sender<Answer>)>);
 
-/// What leaves a connection, and how much of it may wait before no more is said.
-#[derive(Clone)]
-pub(super) struct Outlet {
-    pub(super) flow: Rc<Flow>,
-    pub(super) unsent_bytes_max: usize,
-}
-
 /// A host for one pass, and the driver that must be polled while the pass runs. The driver ends when the host is
 /// dropped, after it has dropped every call to the client that was still in flight.
-pub(super) fn remote(client: pass_host::Client, outlet: Outlet) -> (RemoteHost, impl Future<Output = ()>) {
+pub(super) fn remote(client: pass_host::Client, flow: Rc<Flow>) -> (RemoteHost, impl Future<Output = ()>) {
     let (sender, mut receiver) = mpsc::unbounded();
     let driver = async move {
         let mut calls = FuturesUnordered::new();
@@ -35,7 +28,7 @@ pub(super) fn remote(client: pass_host::Client, outlet: Outlet) -> (RemoteHost, 
             futures::select_biased! {
                 () = calls.select_next_some() => {}
                 queued = receiver.next() => match queued {
-                    Some((call, answer)) => calls.push(forward(client.clone(), outlet.clone(), call, answer)),
+                    Some((call, answer)) => calls.push(forward(client.clone(), flow.clone(), call, answer)),
                     None => break,
                 },
             }
@@ -56,9 +49,9 @@ impl PassHost for RemoteHost {
 }
 
 /// Calls the client until it answers or nobody waits any more.
-async fn forward(client: pass_host::Client, outlet: Outlet, call: CodeHostCall, mut answer: oneshot::Sender<Answer>) {
+async fn forward(client: pass_host::Client, flow: Rc<Flow>, call: CodeHostCall, mut answer: oneshot::Sender<Answer>) {
     let answered = {
-        let calling = std::pin::pin!(ask(&client, &outlet, &call));
+        let calling = std::pin::pin!(ask(&client, &flow, &call));
         match futures::future::select(calling, answer.cancellation()).await {
             futures::future::Either::Left((answered, _)) => answered,
             futures::future::Either::Right(_) => return,
@@ -68,8 +61,8 @@ async fn forward(client: pass_host::Client, outlet: Outlet, call: CodeHostCall, 
     drop(answer.send(answered));
 }
 
-async fn ask(client: &pass_host::Client, outlet: &Outlet, call: &CodeHostCall) -> Answer {
-    outlet.flow.at_most_unsent(outlet.unsent_bytes_max).await;
+async fn ask(client: &pass_host::Client, flow: &Flow, call: &CodeHostCall) -> Answer {
+    flow.has_room().await;
     let mut request = client.call_request();
     let mut to = request.get().init_call();
     to.set_namespace(call.namespace.as_str());
