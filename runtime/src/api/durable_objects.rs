@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::args::{set_function, set_text, throw_error, throw_type_error};
-use super::imports::{held, id, imported, own_export, props_bytes, returned_import, weigh};
+use super::imports::{drop_import, held, imported, own_export, props_bytes, returned_import, weigh};
 use crate::invocation::{InvocationId, SubrequestClass};
 use crate::isolate::state::IsolateState;
 use crate::isolate::{EntrypointSpec, WeakIsolate};
@@ -124,11 +124,6 @@ fn facet<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut ret
     };
     let cap = class.object(key);
     object_of(scope, cap, None, &mut returned);
-}
-
-/// `drop(import)`.
-fn drop_import<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    RpcState::of(scope).drop_import(id(arguments.get(0)));
 }
 
 /// The namespace of an import. `None` with an exception pending.

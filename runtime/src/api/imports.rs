@@ -41,6 +41,15 @@ pub(super) fn returned_import(
     }
 }
 
+/// `drop(import)`.
+pub(super) fn drop_import<'s>(
+    scope: &mut v8::PinScope<'s, '_>,
+    arguments: v8::FunctionCallbackArguments<'s>,
+    _: v8::ReturnValue<'_, v8::Value>,
+) {
+    RpcState::of(scope).drop_import(id(arguments.get(0)));
+}
+
 /// `held(import)`: what drops the import when it is collected, for objects that nobody disposes of.
 pub(super) fn held<'s>(
     scope: &mut v8::PinScope<'s, '_>,

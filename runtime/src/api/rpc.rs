@@ -1,7 +1,7 @@
 //! The Rust halves of the rooms `rpc` and `rpc_serve`: conversions between JavaScript's arguments and [`crate::rpc`].
 
 use super::args::{set_function, throw_error};
-use super::imports::{current_invocation, held, id, number, returned_import};
+use super::imports::{current_invocation, drop_import, held, id, number, returned_import};
 use super::rpc_values;
 use crate::compat::Flag;
 use crate::isolate::state::IsolateState;
@@ -95,11 +95,6 @@ fn failed_by<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, mut
     if let Some(by) = errors::failed_by(scope, arguments.get(0)) {
         returned.set(by);
     }
-}
-
-fn drop_import<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    let import = id(arguments.get(0));
-    RpcState::of(scope).drop_import(import);
 }
 
 /// `dup(import)`: another import of the same capability, with the same owner.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::args::{set_function, throw_error};
-use super::imports::{id, number};
+use super::imports::{drop_import, id, number};
 use crate::isolate::state::IsolateState;
 use crate::rpc::serialize::{Purpose, serialize};
 use crate::rpc::signal::{Trigger, TriggerCap};
@@ -16,7 +16,7 @@ type Returned<'s> = v8::ReturnValue<'s, v8::Value>;
 pub(super) fn install(scope: &mut v8::PinScope<'_, '_>, native: v8::Local<'_, v8::Object>) -> Option<()> {
     set_function(scope, native, "newTrigger", new_trigger)?;
     set_function(scope, native, "trigger", trigger)?;
-    set_function(scope, native, "dropTrigger", drop_trigger)?;
+    set_function(scope, native, "dropTrigger", drop_import)?;
     set_function(scope, native, "listen", listen)?;
     set_function(scope, native, "clientGone", client_gone)
 }
@@ -56,11 +56,6 @@ fn trigger<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Re
     if let Some(TriggerCap(trigger)) = cap.target.as_any().downcast_ref() {
         trigger.abort(&reason);
     }
-}
-
-/// `dropTrigger(trigger)`: the signal will never abort.
-fn drop_trigger<'s>(scope: &mut v8::PinScope<'s, '_>, arguments: Arguments<'s>, _: Returned<'_>) {
-    RpcState::of(scope).drop_import(id(arguments.get(0)));
 }
 
 /// `listen(call)`: from now on the answer of a quiet call is something that the invocation waits for.

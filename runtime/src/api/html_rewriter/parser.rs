@@ -243,10 +243,10 @@ impl Parser {
     pub(super) fn with_token<R>(&self, act: impl FnOnce(Token<'_>) -> R) -> Option<R> {
         let parsing = self.parsing.borrow_mut();
         let place = self.shared.token.take()?;
-        // SAFETY: the handler that was given the token by `&mut` is suspended, and stays so until `resume` or `close`
-        // takes the coroutine, which `parsing` keeps from them. The token was taken out of its cell, so this is the only
-        // reference made from the pointer. `Token`'s lifetime ends with `act`; nothing that a token gives out lives
-        // for as long as the lifetimes erased here.
+        // The handler that was given the token by `&mut` is suspended, and stays so until `resume` or `close` takes the
+        // coroutine, which `parsing` keeps from them. `Token`'s lifetime ends with `act`; nothing that a token gives out
+        // lives for as long as the lifetimes erased here.
+        // SAFETY: see above; the token was taken out of its cell, so this is the only reference made from the pointer.
         let result = unsafe {
             match place {
                 Place::Element(mut token) => act(Token::Element(token.as_mut())),
