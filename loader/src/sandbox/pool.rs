@@ -362,7 +362,7 @@ impl Shared {
             }
             Err(error) => {
                 tracing::error!(%error, "a sandbox process could not be started");
-                state.backoff.note_failure(Instant::now());
+                state.backoff.note_failure(now);
                 state.never_started = state.never_started.saturating_add(1);
                 None
             }

@@ -143,18 +143,23 @@ fn expect_tag(outcome: &Outcome, expected: &str) -> Result<(), String> {
     if tag.as_deref() == Some(expected) { Ok(()) } else { Err(format!("should be {expected}: {answer}")) }
 }
 
-/// A full disk under the log.
-fn log_that_cannot_be_written(mode: Mode) -> Result<(), String> {
-    let arguments = mode.arguments();
-    let service = Service::start_with(&Start { log: Some("/dev/full"), arguments: &arguments, ..Start::default() })?;
+/// Runs healthy passes on one connection: enough to have something logged.
+fn run_healthy(service: &Service) -> Result<(), String> {
     let healthy = healthy::case();
     block_on(async {
-        let connection = Connection::open(&service).await?;
+        let connection = Connection::open(service).await?;
         for _ in 0..20 {
             healthy::checked(&connection, &healthy).await?;
         }
         Ok(())
-    })?;
+    })
+}
+
+/// A full disk under the log.
+fn log_that_cannot_be_written(mode: Mode) -> Result<(), String> {
+    let arguments = mode.arguments();
+    let service = Service::start_with(&Start { log: Some("/dev/full"), arguments: &arguments, ..Start::default() })?;
+    run_healthy(&service)?;
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
 }
 
@@ -167,19 +172,12 @@ fn log_that_may_not_grow(mode: Mode) -> Result<(), String> {
     let ulimit = Some("-f 8");
     let start = Start { log, log_level: Some("trace"), arguments: &arguments, ulimit };
     let service = Service::start_with(&start)?;
-    let healthy = healthy::case();
     let length = || std::fs::metadata(&path).map(|log| log.len()).map_err(|error| error.to_string());
     let mut before = 0;
     // Until nothing is added any more, and once more.
     while length()? > before {
         before = length()?;
-        block_on(async {
-            let connection = Connection::open(&service).await?;
-            for _ in 0..20 {
-                healthy::checked(&connection, &healthy).await?;
-            }
-            Ok(())
-        })?;
+        run_healthy(&service)?;
     }
     if service.runs() { Ok(()) } else { Err("the service ended".to_owned()) }
 }
